@@ -8,6 +8,8 @@ Asks a person to decide what the guards hold: look under **Browse, Required Acti
   shelfsync keeps sending everything else of this vendor, and every other vendor, while the hold is open.
 * **Approve** sends these values. **Decline** keeps them held until the ERP sends other values. **Use these thresholds once** sends what
   the thresholds in the form allow and declines the rest. If the form has no threshold, the hold stays open and the question is repeated.
+* The first decision stands, wherever it was taken. If the hold is decided on a page or by a command, its question ends by itself within
+  minutes, and an answer before that does nothing. The label of the task reports who decided.
 * If no decision comes in time (`SHELFSYNC_GUARDS__HOLD_HOURS`), the values stay held. `ledger.decision` records every decision with person
   and reason.
 * If a newer extract has other rows, it supersedes the hold. Then an approval sends nothing and reports this, and the new hold gets a

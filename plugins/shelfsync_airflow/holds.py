@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param, chain, get_current_context, task, task_group
@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 
 APPROVE, DECLINE, ONCE = "Approve", "Decline", "Use these thresholds once"
 WHY, ALL = "why", "thresholds"
+TIMEOUT = "timeout"
+SHORTEST_S = 60.0
+LABEL_MAX = 250
+"""Airflow's column takes no longer one."""
 HOLD_LABEL = "{{ task.op_kwargs['hold']['label'] }}"
 SENT_LABEL = "{{ task.op_kwargs['sent']['label'] }}"
 SENT_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='held_changes.release', map_indexes=ti.map_index) | tojson }}"
@@ -40,7 +44,7 @@ def ask() -> list[dict[str, Any]]:
     context = get_current_context()
     most = int(conf.get("core", "max_map_length", fallback="1024"))
     with open_app(PLATFORM) as app:
-        found = hold_lists.ask(app, f"{context['dag'].dag_id}/{context['run_id']}", most=most)
+        found = hold_lists.ask(app, _key(context), most=most)
     for hold in found:
         log.info("hold %d: %s", hold["hold"], hold["label"])
     return found
@@ -51,6 +55,9 @@ class ApproveHoldOperator(HITLOperator):
 
     `hold`: `{"hold": number, "label": text}`. What it is about is read when the question is asked, so that no row goes through XCom.
     An answer that cannot be used decides nothing, and the question is asked again.
+
+    Airflow lets no task end another's question. So this task looks every few minutes whether the hold was decided elsewhere, and ends
+    then. Its label reports who decided, also to a person whose answer came too late.
     """
 
     template_fields = (*HITLOperator.template_fields, "hold")
@@ -61,16 +68,16 @@ class ApproveHoldOperator(HITLOperator):
         self.hold = hold
 
     def execute(self, context: Context) -> Any:
-        """Opens the question, unless the hold is decided or superseded by now."""
-        from shelfsync.catalog.steps import hold_lists
+        """Opens the question until the next look, unless the hold is decided or superseded by now."""
+        from shelfsync.catalog.steps import hold_lists, holds
 
         with open_app(PLATFORM) as app:
-            question = hold_lists.question(app, self.hold["hold"], pages=_pages())
-        if question is None:
-            raise AirflowSkipException(f"hold {self.hold['hold']} is decided or superseded already")
+            question = hold_lists.question(app, self.hold["hold"], key=_key(context), pages=_pages())
+            if question is None:
+                self._end(holds.why_closed(app, self.hold["hold"]))
         self.subject, self.body = question["subject"], question["body"]
         self.params = form(question["thresholds"])
-        self.response_timeout = dt.timedelta(seconds=max(60.0, question["left_s"]))
+        self.response_timeout = dt.timedelta(seconds=max(SHORTEST_S, min(question["left_s"], question["look_s"])))
         return super().execute(context)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
@@ -80,16 +87,24 @@ class ApproveHoldOperator(HITLOperator):
         (option,) = event["chosen_options"]
         self.validate_chosen_options([option])
         person = event["responded_by_user"]
-        who = "timeout" if person is None else str(person["name"] or person["id"])
+        who = TIMEOUT if person is None else str(person["name"] or person["id"])
         fields = event["params_input"] or {}
         with open_app(PLATFORM) as app:
-            result = _decide(app, self.hold["hold"], option, fields, who, in_time=person is not None)
+            if person is None:
+                result = _expire(app, self.hold["hold"])
+            else:
+                result = _decide(app, self.hold["hold"], option, fields, who, _key(context))
         if result is None:
             return self.execute(context)
         log.info("%s", result["line"])
-        if result["state"] != "approved":
-            raise AirflowSkipException(result["line"])
+        if not result["decided"] or result["state"] != "approved":
+            self._end(result["line"])
         return result
+
+    def _end(self, line: str) -> NoReturn:
+        """Ends the task, with what became of the hold as its label in Airflow's list."""
+        self.hold = {**self.hold, "label": line[:LABEL_MAX]}
+        raise AirflowSkipException(line)
 
 
 @task(map_index_template=HOLD_LABEL)
@@ -158,24 +173,37 @@ def form(thresholds: dict[str, Any]) -> ParamsDict:
 
 
 def _decide(
-    app: AppContext, hold: int, option: str, fields: dict[str, Any], who: str, *, in_time: bool
+    app: AppContext, hold: int, option: str, fields: dict[str, Any], who: str, key: str
 ) -> dict[str, Any] | None:
     """Writes the operator's decision to the ledger; an earlier decision from elsewhere counts instead. None: no hold was decided."""
     from shelfsync.catalog.steps import holds
     from shelfsync.errors import DataError
 
     why = str(fields.get(WHY) or "").strip() or None
-    if not in_time:
-        return holds.expire(app, hold, who=who)
     try:
         if option == ONCE:
-            result = holds.reconsider(app, hold, _thresholds(fields), who=who, why=why)
+            result = holds.reconsider(app, hold, _thresholds(fields), who=who, why=why, asked_by=key)
         else:
-            result = holds.decide(app, hold, approve=option == APPROVE, who=who, why=why)
+            result = holds.decide(app, hold, approve=option == APPROVE, who=who, why=why, asked_by=key)
     except DataError as error:
         log.warning("%s; the question is asked again", error)
         return None
     return result
+
+
+def _expire(app: AppContext, hold: int) -> dict[str, Any] | None:
+    """Expires a hold whose time is over. None: it has time left, or it is decided; `execute` finds out which."""
+    from shelfsync.catalog.steps import hold_lists, holds
+
+    question = hold_lists.question(app, hold, pages=None)
+    if question is None or question["left_s"] > 0:
+        return None
+    return holds.expire(app, hold, who=TIMEOUT)
+
+
+def _key(context: Context) -> str:
+    """The run of Airflow that asks, as the ledger knows it."""
+    return f"{context['dag'].dag_id}/{context['run_id']}"
 
 
 def _thresholds(fields: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,9 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
-from shelfsync_airflow.holds import DECLINE, ONCE, ApproveHoldOperator
+from shelfsync.catalog.steps import holds
+from shelfsync_airflow.app import PLATFORM, open_app
+from shelfsync_airflow.holds import APPROVE, DECLINE, ONCE, ApproveHoldOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,6 +153,7 @@ def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -
     unanswered = HITLDetail(
         chosen_options=[DECLINE], params_input={"max_rows": None, "why": None}, responded_at=timezone.utcnow()
     )
+    written(mistyped, "UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
     for (number,) in mistyped.rows("SELECT hold_id FROM ledger.hold"):
         question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
         assert question.defaults == [DECLINE]
@@ -160,6 +164,34 @@ def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -
     mistyped.erp.put("store-001", "c", "1.60", 10)
     assert mistyped.run("catalog_delta_sync").state == "success"
     assert mistyped.prices("store-001", "store-002") == [CUT | {"c": 1.6}, CUT], "other changes go on"
+
+
+@pytest.mark.slow
+def test_a_question_whose_hold_was_decided_elsewhere_ends_and_a_late_answer_does_nothing(mistyped: World) -> None:
+    """What the scheduler passes at the next look, and what a person answers: to a declined hold, and to one that was reopened since."""
+    (number,), _ = mistyped.rows("SELECT hold_id FROM ledger.hold ORDER BY hold_id")
+    asking: Any = {"dag": SimpleNamespace(dag_id="catalog_holds"), "run_id": "first"}
+    look = HITLDetail(chosen_options=[DECLINE], params_input={}, responded_at=timezone.utcnow())
+    bob = {"chosen_options": [APPROVE], "params_input": {}, "responded_by_user": {"id": "7", "name": "bob"}}
+    written(mistyped, "UPDATE ledger.hold SET asked_by = 'catalog_holds/first'")
+    with open_app(PLATFORM) as app:
+        holds.decide(app, number, approve=False, who="ada", why="price list wrong")
+    for event in (look.as_resume_event_payload(timedout=True), bob):
+        question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
+        with pytest.raises(AirflowSkipException, match=r"is declined by ada at .*; nothing was done"):
+            question.execute_complete(asking, event)
+        assert "is declined by ada at " in question.hold["label"], "Airflow's list shows it"
+    with open_app(PLATFORM) as app:
+        holds.reopen(app, number, who="eve", why="ask again")
+    question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
+    with pytest.raises(
+        AirflowSkipException, match=r"another one than the answer is about: eve reopened it at .*; nothing was done"
+    ):
+        question.execute_complete(asking, bob)
+    with pytest.raises(AirflowSkipException, match="a newer question asks about it: eve reopened it at"):
+        question.execute_complete(asking, look.as_resume_event_payload(timedout=True))
+    assert mistyped.rows("SELECT state FROM ledger.hold WHERE asked_by IS NULL") == [("open",)]
+    assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
 
 
 @pytest.mark.slow

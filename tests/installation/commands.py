@@ -140,6 +140,21 @@ def _held_campaign(chain: Chain) -> tuple[str, ...]:
     return (chain.held_campaign("store-002"),)
 
 
+def _declined_hold(vendor: str) -> Callable[[Chain], tuple[str, ...]]:
+    def state(chain: Chain) -> tuple[str, ...]:
+        number = chain.hold(vendor)
+        chain.run("holds", "decline", number, "--reason", "a slip")
+        return (number,)
+
+    return state
+
+
+def _declined_campaign(chain: Chain) -> tuple[str, ...]:
+    campaign = chain.held_campaign("store-002")
+    chain.run("promotions", "decline", campaign)
+    return (campaign,)
+
+
 def _empty_home(chain: Chain) -> tuple[str, ...]:
     """Another folder than the installation's, so that nothing of it is stopped."""
     (chain.folder / "elsewhere.toml").write_text(f'home = "{chain.folder / "elsewhere"}"\n', "utf-8")
@@ -276,15 +291,38 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "promotions sync": (Call(state=_campaign, claim=lambda data: data["state"] == SUCCEEDED),),
     "promotions status": (Call(state=_only(_held_campaign), prints="held: store-002-"),),
     "promotions recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
-    "promotions approve": (Call(state=_held_campaign, claim=lambda data: data["holds"] == 1, prints="approved"),),
+    "promotions approve": (
+        Call(
+            ("--yes", "--reason", "the flyer"),
+            state=_held_campaign,
+            claim=lambda data: data["holds"] == 1,
+            prints="approved",
+        ),
+    ),
     "promotions decline": (Call(state=_held_campaign, claim=lambda data: data["holds"] == 1, prints="declined"),),
+    "promotions reopen": (
+        Call(
+            ("--reason", "the flyer is right"),
+            state=_declined_campaign,
+            claim=lambda data: (data["holds"], data["state"]) == (1, "held"),
+        ),
+    ),
     "holds list": (
         Call(state=_only(_hold_at("store-006")), claim=lambda data: bool(data["holds"]), prints="open"),
         Call(("--state", "any"), prints="store-006"),
     ),
     "holds show": (Call(state=_hold_at("store-006"), claim=lambda data: bool(data["rows_shown"]), prints="price"),),
-    "holds approve": (Call(("--reason", "it is right"), state=_hold_at("store-004"), claim=_decided("approved")),),
+    "holds approve": (
+        Call(("--yes", "--reason", "it is right"), state=_hold_at("store-004"), claim=_decided("approved")),
+    ),
     "holds decline": (Call(("--reason", "a slip"), state=_hold_at("store-005"), claim=_decided("declined")),),
+    "holds reopen": (
+        Call(
+            ("--reason", "right after all"),
+            state=_declined_hold("store-005"),
+            claim=lambda data: (data["state"], data["decided"]) == ("open", True),
+        ),
+    ),
     "holds backtest": (Call(("--duration", "1d"), claim=bool),),
     "change-files list": (Call(claim=lambda data: data["files"] == [], prints="no file of changes was seen"),),
     "change-files replay": (

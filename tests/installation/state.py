@@ -136,12 +136,12 @@ class Chain:
             self.run("holds", "decline", number, "--reason", "a slip of a test")
         self.run("sync")
         for hold in self.document("holds", "list")["holds"]:  # the return from an approved slip is a hold, too
-            self.run("holds", "approve", str(hold["hold_id"]), "--reason", "as it was before the test")
+            self.run("holds", "approve", "--yes", str(hold["hold_id"]), "--reason", "as it was before the test")
         self.run("sync")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
         if self.campaigns:  # so many ends at once are held
-            for words in (("sync",), ("approve", "*"), ("sync",)):
+            for words in (("sync",), ("approve", "*", "--yes", "--reason", "they are over"), ("sync",)):
                 self.run("promotions", *words)
 
 

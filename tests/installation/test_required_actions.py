@@ -84,7 +84,7 @@ def _is_back(installation: Installation, vendor: str) -> bool:
     (row,) = data(done.stdout)["vendors"]
     quiescent = row["state"] in {"unchanged", "acknowledged"} and row["changes_held"] == 0
     for hold in installation.rows(WAITS):
-        done = installation.shelfsync("holds", "approve", str(hold["hold_id"]), "--reason", "as it was")
+        done = installation.shelfsync("holds", "approve", "--yes", str(hold["hold_id"]), "--reason", "as it was")
         assert done.returncode == 0, done.stderr
     return quiescent
 
@@ -157,6 +157,28 @@ def test_the_form_takes_thresholds_as_numbers_and_an_empty_one_decides_nothing(
     ]
 
 
+def test_an_approval_in_airflow_after_a_decline_elsewhere_does_nothing_and_reports_who_decided(
+    installation: Installation, held: dict[str, Any]
+) -> None:
+    number = held["hold_id"]
+    declined = installation.shelfsync("holds", "decline", str(number), "--user", "ada", "--reason", "price list wrong")
+    assert declined.returncode == 0, declined.stderr
+    task = held["task"]
+    where = f"/dags/{task['dag_id']}/dagRuns/{task['dag_run_id']}/taskInstances/{task['task_id']}/{task['map_index']}"
+    answer = {"chosen_options": ["Approve"], "params_input": {}}
+    assert installation.airflow.patch(f"/api/v2{where}/hitlDetails", json=answer).status_code == 200
+    installation.ended(task["dag_id"], task["dag_run_id"])
+    found = installation.get(f"{where}")
+    assert found["state"] == "skipped"
+    assert "is declined by ada at " in found["rendered_map_index"]
+    assert "nothing was done" in found["rendered_map_index"]
+    assert installation.rows("SELECT state, released_at FROM ledger.hold WHERE hold_id = %(hold)s", hold=number) == [
+        {"state": "declined", "released_at": None}
+    ]
+    shown = installation.shelfsync("holds", "show", str(number)).stdout
+    assert f"approved by {installation.user}; too late: hold {number} " in shown
+
+
 def test_a_declined_hold_in_airflow_and_an_approval_on_the_page_are_both_kept_with_their_reasons(
     installation: Installation, held: dict[str, Any], page: Page
 ) -> None:
@@ -167,15 +189,21 @@ def test_a_declined_hold_in_airflow_and_an_approval_on_the_page_are_both_kept_wi
     page.goto(f"/shelfsync/pages/holds/{held['hold_id']}")
     expect(page.locator("#decisions tbody tr")).to_have_count(1)
     before = page.locator("table").last.inner_text()
-    approve = page.locator("form", has=page.get_by_role("button", name="Approve: send these values"))
+    reopen = page.locator("form", has=page.get_by_role("button", name="Reopen: decide it anew"))
+    reopen.get_by_label("reason").fill("asked the buyers")
+    reopen.get_by_role("button").click()
+    approve = page.locator("form", has=page.get_by_role("button", name="Approve: show what it will do"))
     approve.get_by_label("reason").fill("it is right after all")
     approve.get_by_role("button").click()
+    expect(page.locator("#stake")).to_contain_text("2 rows: 2 prices up")
+    page.get_by_role("button", name="Yes, send these values").click()
     rows = page.locator("#decisions tbody tr")
-    expect(rows).to_have_count(2)
+    expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text("declined")
     expect(rows.nth(0)).to_contain_text("a typing error")
-    expect(rows.nth(1)).to_contain_text("approved")
-    expect(rows.nth(1)).to_contain_text("it is right after all")
+    expect(rows.nth(1)).to_contain_text("reopened")
+    expect(rows.nth(2)).to_contain_text("approved")
+    expect(rows.nth(2)).to_contain_text("it is right after all")
     installation.until(lambda: _acknowledged(installation, held["hold_id"]), "the approved values to be acknowledged")
     page.reload()
     assert page.locator("table").last.inner_text() == before, "what was compared stays as it was asked"

@@ -58,6 +58,7 @@ class Model:
         self._onward.check(taken)
         self._one_open_plan(jobs, taken)
         self._no_mass_deactivation()
+        self._decisions_stand()
         self._every_difference_is_accounted_for()
         self._trail.check(jobs)
         self._request_limit()
@@ -174,6 +175,23 @@ class Model:
             for sku, product in self._world.platform.products(vendor).items():
                 if not product["active"] and (vendor, sku) not in self._world.erp.ever_off:
                     raise Broken("I9", f"{vendor}/{sku} is off, and the ERP never switched it off")
+
+    def _decisions_stand(self) -> None:
+        """The first decision stands: an approval for ever, the others until a person reopens the hold. Only what is approved is planned."""
+        acts: dict[int, list[str]] = defaultdict(list)
+        for row in self._world.rows(
+            "SELECT hold_id, state FROM ledger.decision WHERE ignored IS NULL ORDER BY decision_id"
+        ):
+            before = acts[row.hold_id][-1] if acts[row.hold_id] else "open"
+            if (before == "open") == (row.state == "open") or before == "approved":
+                raise Broken("decision", f"hold {row.hold_id} was {before} and became {row.state}")
+            acts[row.hold_id].append(row.state)
+        for hold in self._world.rows("SELECT hold_id, state, acts, released_at FROM ledger.hold"):
+            last = acts[hold.hold_id][-1] if acts[hold.hold_id] else "open"
+            if hold.state not in {last, "superseded"} or hold.acts != len(acts[hold.hold_id]):
+                raise Broken("decision", f"hold {hold.hold_id} is {hold.state}, its last decision is {last}")
+            if hold.released_at is not None and last != "approved":
+                raise Broken("decision", f"hold {hold.hold_id} is {last} and was planned to be sent")
 
     def _every_difference_is_accounted_for(self) -> None:
         """I1: if the newest run reports a vendor as done, each remaining difference is held, rejected or unaccounted."""

@@ -83,6 +83,22 @@ def _hold(chance: random.Random, _: Sequence[dict[str, Any]]) -> list[Action]:
     scene.append(Action("decide", chance.getrandbits(32), kind=decision, number=chance.randint(0, 2), death=death))
     if decision == "approve_only" or chance.random() < 0.3:
         scene.append(Action("recover", chance.getrandbits(32)))
+    # of a chance of its own, so that the rest of every recorded seed stays as it is
+    return scene + _elsewhere(random.Random(f"elsewhere {decision} {scene[-1].seed}"), decision)
+
+
+def _elsewhere(chance: random.Random, decision: str) -> list[Action]:
+    """Answers about the same hold in other places: a stale one, the contrary one, both at once, and a reopening."""
+    scene: list[Action] = []
+    for _ in range(chance.choice((0, 1, 2, 3))):
+        kind = chance.choice(("stale approve", "stale decline", "late approve", "late decline", "reopen", decision))
+        act = Action("decide", chance.getrandbits(32), kind=kind, number=chance.randint(0, 2))
+        if chance.random() < 0.3:
+            other = Action("decide", chance.getrandbits(32), kind=chance.choice(("approve", "decline")))
+            act = Action("together", chance.getrandbits(32), both=(act, other))
+        scene.append(act)
+        if chance.random() < 0.3:
+            scene.append(Action("run", chance.getrandbits(32), kind="delta"))
     return scene
 
 
@@ -158,13 +174,22 @@ def urgent_run(app: Calls, key: str, vendor: str, skus: tuple[str, ...]) -> None
 
 
 def decide(world: World, app: Calls, action: Action) -> None:
-    """Decides one of the open holds, and sends what was approved."""
-    found = world.rows("SELECT hold_id FROM ledger.hold WHERE state = 'open' ORDER BY hold_id DESC")
+    """Decides one of the open holds, and sends what was approved; or answers about a hold that was decided elsewhere, or reopens one."""
+    place, _, answer = action.kind.rpartition(" ")
+    decided = bool(place) or answer == "reopen"
+    found = world.rows(f"SELECT hold_id FROM ledger.hold WHERE (state <> 'open') = {decided} ORDER BY hold_id DESC")
     if not found:
         return
     hold_id = found[action.number % len(found)].hold_id
-    app.holds.decide(hold_id, approve=action.kind != "decline", **WHO)
-    if action.kind != "approve":
+    if answer == "reopen":
+        app.holds.reopen(hold_id, **WHO)
+        return
+    if decided:
+        stale = {"shown": "what it was before"} if place == "stale" else {}
+        app.holds.decide(hold_id, approve=answer == "approve", **WHO, **stale)
+        return
+    app.holds.decide(hold_id, approve=answer != "decline", **WHO)
+    if answer != "approve":
         return
     released = app.holds.release(hold_id)
     for step in ("deliver", "wait", "confirm", "acknowledge") if released["vendors"] else ():

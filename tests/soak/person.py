@@ -14,6 +14,7 @@ WHO = "soak"
 LEFT_SHARE = 0.3
 DECLINED_SHARE = 0.35
 IN_AIRFLOW_SHARE = 0.5
+OPTIONS = ("Approve", "Decline", "Use these thresholds once")
 OPEN = "SELECT hold_id, vendor, rule FROM ledger.hold WHERE state = 'open' ORDER BY hold_id"
 HELD = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'held' ORDER BY campaign"
 QUESTIONS = "/dags/catalog_holds/dagRuns/~/hitlDetails"
@@ -43,8 +44,10 @@ def decide_all(soak_run: SoakRun, chance: Random) -> int:
     for row in campaigns:
         soak_run.note(f"at the end: {_promotion(soak_run, row['campaign'], chance)}")
     left = questions(soak_run)
-    for question in left:  # of holds that were decided elsewhere, or superseded: the decision stays
-        _answer(soak_run, question, "Decline")
+    for (
+        question
+    ) in left:  # of holds that were decided elsewhere, or superseded: the decision stands, whatever the answer
+        _answer(soak_run, question, chance.choice(OPTIONS))
     return len(holds) + len(campaigns) + len(left)
 
 
@@ -67,7 +70,8 @@ def _decide(soak_run: SoakRun, hold: dict[str, Any], chance: Random) -> str:
         _answer(soak_run, asked[0], "Decline" if declined else "Approve")
         return f"hold {hold['hold_id']} {label}: {'declined' if declined else 'approved'} in Airflow"
     verb = "decline" if declined else "approve"
-    ended = soak_run.command("holds", verb, str(hold["hold_id"]), "--user", WHO, "--reason", "soak")
+    yes = () if declined else ("--yes",)
+    ended = soak_run.command("holds", verb, str(hold["hold_id"]), *yes, "--user", WHO, "--reason", "soak")
     return f"hold {hold['hold_id']} {label}: {verb}: {ended.returncode} {ended.stdout.strip()[-200:]}"
 
 
@@ -82,5 +86,6 @@ def _answer(soak_run: SoakRun, question: dict[str, Any], option: str) -> None:
 
 def _promotion(soak_run: SoakRun, campaign: str, chance: Random) -> str:
     verb = "decline" if chance.random() < DECLINED_SHARE else "approve"
-    ended = soak_run.command("promotions", verb, campaign, "--user", WHO)
+    yes = ("--yes",) if verb == "approve" else ()
+    ended = soak_run.command("promotions", verb, campaign, *yes, "--user", WHO, "--reason", "soak")
     return f"campaign {campaign}: {verb}: {ended.returncode}"

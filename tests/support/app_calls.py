@@ -201,8 +201,14 @@ class HoldCalls:
     def backtest(self, vendors: tuple[str, ...] = (), **span: Any) -> dict[str, Any]:
         return hold_lists.backtest(self.context, names=vendors, **span)
 
-    def decide(self, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
-        return holds.decide(self.context, hold_id, approve=approve, who=who, why=why)
+    def decide(self, hold_id: int, *, approve: bool, who: str, **given: Any) -> dict[str, Any]:
+        return holds.decide(self.context, hold_id, approve=approve, who=who, **given)
+
+    def reopen(self, hold_id: int, *, who: str, why: str | None) -> dict[str, Any]:
+        return holds.reopen(self.context, hold_id, who=who, why=why)
+
+    def asked(self, hold_ids: list[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
+        return hold_lists.asked(self.context, hold_ids, thresholds)
 
     def expire(self, hold_id: int, *, who: str) -> dict[str, Any]:
         return holds.expire(self.context, hold_id, who=who)

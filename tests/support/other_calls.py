@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.errors import DataError
 from shelfsync.orders.steps import forget, fulfil, hand_over, history, lists, receive, take, watch
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
+from shelfsync.promotions.ledger.holds import Chosen
 from shelfsync.promotions.steps import confirm as promotions_confirm
+from shelfsync.promotions.steps import decide as promotions_decide
 from shelfsync.promotions.steps import deliver as promotions_deliver
 from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
@@ -59,14 +63,22 @@ class PromotionCalls:
     def one(self, promotion_id: int, **which: Any) -> dict[str, Any]:
         return promotions_status.one(self.context, promotion_id, **which)
 
-    def decide_hold(self, hold_id: int, *, approve: bool, by: str) -> bool:
-        return promotions_status.decide_hold(self.context, hold_id, approve=approve, by=by)
+    def decide_hold(self, hold_id: int, *, approve: bool, by: str) -> int:
+        return promotions_decide.decide(self.context, Chosen(hold_id=hold_id), approve=approve, by=by)
 
     def decide(self, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
-        return promotions_status.decide(self.context, campaign, rule=rule, approve=approve, by=by)
+        """How many holds it decided; 0 if the holds are decided already, or none is held."""
+        with contextlib.suppress(DataError):
+            return promotions_decide.decide(self.context, Chosen(campaign, rule), approve=approve, by=by)
+        return 0
+
+    def reopen(self, campaign: str, *, by: str, why: str) -> int:
+        return promotions_decide.reopen(self.context, Chosen(campaign), by=by, why=why)
 
     def decide_rule(self, rule: str, *, approve: bool, by: str) -> int:
-        return promotions_status.decide(self.context, None, rule=rule, approve=approve, by=by)
+        with contextlib.suppress(DataError):
+            return promotions_decide.decide(self.context, Chosen(rule=rule), approve=approve, by=by)
+        return 0
 
     def sync(self, run_id: int) -> dict[str, Any]:
         return promotions_report.sync(self.context, run_id)

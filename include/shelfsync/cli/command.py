@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shelfsync.characters import plain, plain_json
-from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
+from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
 
 if TYPE_CHECKING:
@@ -198,6 +198,16 @@ def read_duration(text: str) -> dt.timedelta:
     return duration
 
 
+def confirm(lines: Sequence[str], question: str) -> None:
+    """Shows what an approval will do, and asks once. A DataError: the answer is not yes."""
+    for line in lines:
+        typer.echo(plain(line), err=True)
+    try:
+        typer.confirm(question, abort=True, err=True)
+    except typer.Abort:
+        raise DataError("nothing was approved; a script adds --yes") from None
+
+
 def user_or(name: str | None) -> str:
     """The acting user: the name given, or the user of this machine."""
     return name or getpass.getuser()
@@ -221,6 +231,7 @@ Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Wh
 User = Annotated[
     str | None, typer.Option("--user", metavar="NAME", help="Who decides; without it, the user of this machine.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Approve without the question; for scripts.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")]
 Force = Annotated[
     bool,

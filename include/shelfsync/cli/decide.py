@@ -15,7 +15,9 @@ from shelfsync.cli.command import (
     User,
     Vendor,
     Vendors,
+    Yes,
     command,
+    confirm,
     opened,
     read_duration,
     user_or,
@@ -35,7 +37,7 @@ Numbers = Annotated[
 ]
 Rule = Annotated[
     str | None,
-    typer.Option("--rule", metavar="RULE", help="All open holds of this rule, in every store and without a question."),
+    typer.Option("--rule", metavar="RULE", help="All open holds of this rule, in every store; needs --reason."),
 ]
 State = Annotated[
     Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
@@ -92,20 +94,32 @@ def approve(
     reason: Reason = None,
     user: User = None,
     thresholds: Thresholds = None,
+    *,
+    yes: Yes = False,
 ) -> Answer:
-    """Approve holds, and send their changes at once. With --thresholds: approve what they let through, and decline the rest."""
+    """Show what an approval will do, ask once, and send the changes at once. With --thresholds: only what they let through.
+
+    The rest of a hold is declined then. Several holds at once need a reason.
+    """
+    from shelfsync.catalog.steps import hold_lists
     from shelfsync.catalog.steps.holds import check_thresholds, decide, reconsider
     from shelfsync.catalog.steps.sync import deliver_holds
 
     given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:
         chosen = _chosen(context, number, rule, vendor)
+        _need_reason(rule, chosen, reason)
         if given is not None:
             check_thresholds(context, chosen, given)
+        shown: dict[int, str] = {}
+        if not yes and (waiting := hold_lists.undecided(context, chosen)):
+            question = hold_lists.asked(context, waiting, given)
+            confirm(question["lines"], f"Approve {_holds(waiting)}, and send these changes?")
+            shown = question["marks"]
         results = [
-            decide(context, hold_id, approve=True, who=who, why=reason)
+            decide(context, hold_id, approve=True, who=who, why=reason, shown=shown.get(hold_id))
             if given is None
-            else reconsider(context, hold_id, given, who=who, why=reason)
+            else reconsider(context, hold_id, given, who=who, why=reason, shown=shown.get(hold_id))
             for hold_id in chosen
         ]
         sent = deliver_holds(context, [one["hold"] for one in results if one["state"] == "approved"])
@@ -121,7 +135,7 @@ def approve(
 def decline(
     number: Numbers = None, rule: Rule = None, vendor: Vendors = None, reason: Reason = None, user: User = None
 ) -> Answer:
-    """Decline holds: their values stay held until the ERP has other values."""
+    """Decline holds: their values stay held until the ERP has other values. The first decision stands, wherever it was taken."""
     from shelfsync.catalog.steps.holds import decide
 
     with opened() as context:
@@ -130,6 +144,20 @@ def decline(
             for hold_id in _chosen(context, number, rule, vendor)
         ]
     return Answer({"holds": results}, [one["line"] for one in results], _unless("declined", results))
+
+
+@command(
+    holds,
+    "shelfsync holds reopen 12 --reason 'the price list was right after all'",
+    "shelfsync holds reopen 12 --reason 'ask the buyers again' --user ada",
+)
+def reopen(number: Number, reason: Reason = None, user: User = None) -> Answer:
+    """Open a declined or expired hold again, to be decided anew; needs --reason. What is approved is sent, and stays so."""
+    from shelfsync.catalog.steps.holds import reopen as reopen_hold
+
+    with opened() as context:
+        result = reopen_hold(context, number, who=user_or(user), why=reason)
+    return Answer(result, [result["line"]], None if result["decided"] else DataError(result["line"]))
 
 
 @command(holds, "shelfsync holds backtest", "shelfsync holds backtest --duration 14d --vendor store-001")
@@ -180,6 +208,15 @@ def _chosen(context: Context, numbers: list[int] | None, rule: str | None, vendo
     raise typer.BadParameter("name holds by number, or all open ones of a rule by --rule, only of a vendor by --vendor")
 
 
+def _need_reason(rule: str | None, chosen: list[int], reason: str | None) -> None:
+    if (rule is not None or len(chosen) > 1) and not (reason or "").strip():
+        raise typer.BadParameter("an approval of several holds at once needs a reason", param_hint="--reason")
+
+
+def _holds(numbers: list[int]) -> str:
+    return f"hold {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} holds"
+
+
 def _unless(state: str, results: list[dict[str, Any]]) -> DataError | None:
     """The error of the decisions that came too late."""
     late = [one["line"] for one in results if one["state"] != state]
@@ -199,10 +236,12 @@ def _thresholds(text: str | None) -> dict[str, Any] | None:
 
 
 def _decision(decision: dict[str, Any]) -> str:
-    """One decision as a line."""
+    """One act about a hold as a line."""
     thresholds = f" with the thresholds {decision['thresholds']} for this once" if decision["thresholds"] else ""
     reason = f": {decision['why']}" if decision["why"] else ""
-    return f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {decision['state']} by {decision['decided_by']}{thresholds}{reason}"
+    state = "reopened" if decision["state"] == "open" else decision["state"]
+    what = f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {state} by {decision['decided_by']}{thresholds}{reason}"
+    return f"{what}; too late: {decision['ignored']}" if decision["ignored"] else what
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import Answer, Limit, User, command, opened, progress, user_or
+from shelfsync.cli.command import Answer, Limit, Reason, User, Yes, command, confirm, opened, progress, user_or
 from shelfsync.cli.sync import partly, summed
-from shelfsync.errors import DataError, ShelfsyncError
+from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
     import datetime as dt
 
     from shelfsync.context import Context
+    from shelfsync.promotions.ledger.holds import Chosen
 
 app = typer.Typer(
     help="Promotions: make the platform equal to the ERP, and show the state of each.", no_args_is_help=True
@@ -87,7 +88,7 @@ def status(
     lines += [result["waiting"]["line"]] if result["waiting"] else []
     lines += [
         f"held by rule {row['rule']}: {row['skus']} SKUs in {row['campaigns']} campaigns at {row['vendors']} vendors; decide them together by"
-        f" `shelfsync promotions approve --rule {row['rule']}` or `shelfsync promotions decline --rule {row['rule']}`"
+        f" `shelfsync promotions approve --rule {row['rule']} --reason TEXT` or `shelfsync promotions decline --rule {row['rule']}`"
         for row in result["held_by_rule"]
         if row["campaigns"] > 1
     ]
@@ -99,7 +100,7 @@ def status(
         lines.append(f"… and {more:,} more holds")
     lines += [
         f"declined by {row['decided_by']}: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'};"
-        f" `shelfsync promotions approve {shlex.quote(row['campaign'])}` takes it back"
+        f" `shelfsync promotions reopen {shlex.quote(row['campaign'])} --reason TEXT` opens it again"
         for row in result["decided"]
         if row["state"] == "declined"
     ]
@@ -129,17 +130,50 @@ def recover() -> Answer:
 @command(
     app,
     "shelfsync promotions approve spring-sale",
-    "shelfsync promotions approve --rule discount --user ada",
+    "shelfsync promotions approve --rule discount --user ada --reason 'the flyer of May'",
 )
-def approve(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
-    """Approve exactly what a guard holds (or a person declined) of a campaign, or what one rule holds of all; the next run sends it."""
-    return _decide(campaign, rule, user, approve=True)
+def approve(
+    campaign: Campaign = None, rule: Rule = None, user: User = None, reason: Reason = None, *, yes: Yes = False
+) -> Answer:
+    """Show what is held of a campaign, or by one rule of all (needs --reason), ask once, and approve exactly that; the next run sends it."""
+    from shelfsync.promotions.steps.decide import asked, decide
+
+    chosen = _chosen(campaign, rule)
+    if (campaign is None or campaign == "*") and not (reason or "").strip():
+        raise typer.BadParameter("an approval of several campaigns at once needs a reason", param_hint="--reason")
+    with opened() as context:
+        question = asked(context, chosen)
+        if question["holds"] and not yes:
+            confirm(question["lines"], f"Approve this of {chosen.label}, and send it?")
+        shown = question["mark"] if question["holds"] else None
+        done = decide(context, chosen, approve=True, by=user_or(user), why=reason, shown=shown)
+    return _decided(chosen, done, "approved", "approved; the next run sends it")
 
 
 @command(app, "shelfsync promotions decline spring-sale", "shelfsync promotions decline '*' --user ada")
-def decline(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
+def decline(campaign: Campaign = None, rule: Rule = None, user: User = None, reason: Reason = None) -> Answer:
     """Decline what a guard holds of a campaign, or what one rule holds of all; it is not shown again until it changes."""
-    return _decide(campaign, rule, user, approve=False)
+    from shelfsync.promotions.steps.decide import decide
+
+    chosen = _chosen(campaign, rule)
+    with opened() as context:
+        done = decide(context, chosen, approve=False, by=user_or(user), why=reason)
+    return _decided(chosen, done, "declined", "declined; the platform keeps what it has")
+
+
+@command(
+    app,
+    "shelfsync promotions reopen spring-sale --reason 'the flyer is right after all'",
+    "shelfsync promotions reopen --rule discount --reason 'the buyers look again'",
+)
+def reopen(campaign: Campaign = None, rule: Rule = None, user: User = None, reason: Reason = None) -> Answer:
+    """Open what was approved or declined of a campaign again, to be decided anew; needs --reason."""
+    from shelfsync.promotions.steps.decide import reopen as reopen_holds
+
+    chosen = _chosen(campaign, rule)
+    with opened() as context:
+        done = reopen_holds(context, chosen, by=user_or(user), why=reason)
+    return _decided(chosen, done, "held", "open again; approve or decline them")
 
 
 def _window(start: dt.datetime, end: dt.datetime, zone: zoneinfo.ZoneInfo) -> str:
@@ -150,18 +184,17 @@ def _window(start: dt.datetime, end: dt.datetime, zone: zoneinfo.ZoneInfo) -> st
         return _window(start, end, zoneinfo.ZoneInfo("UTC"))
 
 
-def _decide(campaign: str | None, rule: str | None, user: str | None, *, approve: bool) -> Answer:
-    from shelfsync.promotions.steps.status import decide
+def _chosen(campaign: str | None, rule: str | None) -> Chosen:
+    from shelfsync.promotions.ledger.holds import Chosen
 
     if campaign is None and rule is None:
         raise typer.BadParameter("name a CAMPAIGN, or a cause by --rule")
-    of = f"campaign {campaign}" if campaign is not None else f"rule {rule}"
-    with opened() as context:
-        done = decide(context, campaign, rule=rule, approve=approve, by=user_or(user))
-    if not done:
-        raise DataError(f"nothing of {of} is held. `shelfsync promotions status` lists what is.")
-    outcome = "approved; the next run sends it" if approve else "declined; the platform keeps what it has"
-    return Answer({"holds": done, "approved": approve}, [f"{done} holds of {of} are {outcome}"])
+    return Chosen(campaign, rule)
+
+
+def _decided(chosen: Chosen, done: int, state: str, outcome: str) -> Answer:
+    data = {"holds": done, "approved": state == "approved", "state": state}
+    return Answer(data, [f"{done} holds of {chosen.label} are {outcome}"])
 
 
 def _run(*, dry_run: bool) -> Answer:

@@ -184,10 +184,17 @@ def held(
         yield Event(row.held_at, "guard", message, row.first_run_id, None, values), _waits(row)
         for decision in holds.decisions_of(connection, row.hold_id):
             if decision["decided_at"] <= at:
-                decided = f"hold {row.hold_id} {_decided(decision['state'], decision['decided_by'], decision['why'])}"
+                decided = f"hold {row.hold_id} {_act(decision)}"
                 yield Event(decision["decided_at"], "guard", decided, row.run_id, None), None
         if row.state == HoldState.SUPERSEDED and row.decided_at is not None and row.decided_at <= at:
             yield Event(row.decided_at, "guard", f"hold {row.hold_id} was superseded", row.run_id, None), None
+
+
+def _act(act: dict[str, Any]) -> str:
+    """One act about a hold. A late answer is told with what came before it."""
+    if act["ignored"]:
+        return f"got the answer {act['state']} by {act['decided_by']} too late: {act['ignored']}"
+    return _decided("reopened" if act["state"] == HoldState.OPEN else act["state"], act["decided_by"], act["why"])
 
 
 def _decided(state: str, user: str | None, reason: str | None) -> str:
@@ -208,7 +215,8 @@ def _waits(row: Row[tuple[object, ...]]) -> str | None:
         )
     decided = _decided(row.state, row.decided_by, row.why)
     return (
-        f"an operator approves hold {row.hold_id} after all (`shelfsync holds approve {row.hold_id}`). The guard {row.rule} holds it:"
+        f"an operator reopens hold {row.hold_id} (`shelfsync holds reopen {row.hold_id} --reason TEXT`) and approves it."
+        f" The guard {row.rule} holds it:"
         f" {row.message}. The hold {decided}, so the value stays held until the ERP has another one"
     )
 

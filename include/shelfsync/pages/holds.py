@@ -6,20 +6,35 @@ import math
 from typing import Any
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.catalog.state import HoldState
 from shelfsync.catalog.steps import hold_lists
 from shelfsync.catalog.steps.holds import decide
 from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
+from shelfsync.catalog.steps.holds import reopen as reopen_hold
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import Decider, First, Form, Number, Page, context, lead_to, newest_shown, show
+from shelfsync.pages.shell import (
+    Decider,
+    First,
+    Form,
+    Number,
+    Page,
+    confirmation,
+    context,
+    lead_to,
+    newest_shown,
+    reason_for_many,
+    show,
+)
 
 HOLDS = Page("/holds", "Holds", ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_recover"))
 
 ROWS = 500
 """Rows a page."""
+LATE_SHOWN = 10
+"""How many late decisions a page names."""
 FIELD = "threshold_"
 """The prefix of form fields with a threshold for one decision."""
 
@@ -35,15 +50,27 @@ def holds(request: Request) -> HTMLResponse:
 
 
 @HOLDS.router.post("/holds/rules/{rule}/approve")
-def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
-    """Approves the open holds of a rule that the page showed; the schedule sends them."""
-    return _decided_rule(request, rule, form, approve=True, who=person.name)
+def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> Response:
+    """Approves the open holds of a rule that the page showed, after a confirmation; the schedule sends them."""
+    app, reason = context(request), reason_for_many(form)
+    numbers = _of_rule(request, rule, form)
+    question = hold_lists.asked(app, numbers)
+    title = f"Approve {len(numbers)} holds of rule {rule}?"
+    asked = confirmation(request, form, question, title=title, action=f"/holds/rules/{rule}/approve", back="/holds")
+    if asked is not None:
+        return asked
+    marks = question["marks"]
+    return _decided_all(
+        request, [decide(app, one, approve=True, who=person.name, why=reason, shown=marks[one]) for one in numbers]
+    )
 
 
 @HOLDS.router.post("/holds/rules/{rule}/decline")
-def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
+def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> Response:
     """Declines the open holds of a rule that the page showed."""
-    return _decided_rule(request, rule, form, approve=False, who=person.name)
+    app, reason = context(request), form.get("reason")
+    numbers = _of_rule(request, rule, form)
+    return _decided_all(request, [decide(app, one, approve=False, who=person.name, why=reason) for one in numbers])
 
 
 @HOLDS.router.get("/holds/{number}")
@@ -58,9 +85,27 @@ def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
 
 
 @HOLDS.router.post("/holds/{number}/approve")
-def approve(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
-    """Approves a hold; the schedule (DAG catalog_recover) sends it."""
-    result = decide(context(request), number, approve=True, who=person.name, why=form.get("reason"))
+def approve(request: Request, number: Number, person: Decider, form: Form) -> Response:
+    """Approves a hold after a confirmation; the schedule (DAG catalog_recover) sends it."""
+    app, shown = context(request), None
+    if hold_lists.undecided(app, [number]):
+        question = hold_lists.asked(app, [number])
+        action, back = f"/holds/{number}/approve", f"/holds/{number}"
+        asked = confirmation(request, form, question, title=f"Approve hold {number}?", action=action, back=back)
+        if asked is not None:
+            return asked
+        shown = question["marks"][number]
+    result = decide(app, number, approve=True, who=person.name, why=form.get("reason"), shown=shown)
+    return _decided(request, number, result)
+
+
+@HOLDS.router.post("/holds/{number}/reopen")
+def reopen(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
+    """Opens a declined or expired hold again, with a reason."""
+    try:
+        result = reopen_hold(context(request), number, who=person.name, why=form.get("reason"))
+    except DataError as error:
+        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     return _decided(request, number, result)
 
 
@@ -72,25 +117,41 @@ def decline(request: Request, number: Number, person: Decider, form: Form) -> Re
 
 
 @HOLDS.router.post("/holds/{number}/reconsider")
-def reconsider(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
-    """Approves what these thresholds let through, for this once, and declines the rest."""
+def reconsider(request: Request, number: Number, person: Decider, form: Form) -> Response:
+    """Approves what these thresholds let through, for this once, after a confirmation, and declines the rest."""
+    app, shown = context(request), None
     given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
     thresholds = {name: _number(name, text.strip()) for name, text in given.items()}
     try:
-        result = reconsider_hold(context(request), number, thresholds, who=person.name, why=form.get("reason"))
+        if hold_lists.undecided(app, [number]):
+            question = hold_lists.asked(app, [number], thresholds)
+            question["lines"].append("the rest of the hold is declined")
+            action, back = f"/holds/{number}/reconsider", f"/holds/{number}"
+            title = f"Approve what these thresholds let through of hold {number}?"
+            asked = confirmation(request, form, question, title=title, action=action, back=back)
+            if asked is not None:
+                return asked
+            shown = question["marks"][number]
+        result = reconsider_hold(app, number, thresholds, who=person.name, why=form.get("reason"), shown=shown)
     except DataError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     return _decided(request, number, result)
 
 
-def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:
-    app = context(request)
+def _of_rule(request: Request, rule: str, form: dict[str, str]) -> list[int]:
+    """The open holds of a rule that the page showed. 409: there is none any more."""
     try:
-        numbers = hold_lists.open_of_rule(app, rule, newest=newest_shown(form))
+        return hold_lists.open_of_rule(context(request), rule, newest=newest_shown(form))
     except DataError as error:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {error}") from None
-    for number in numbers:
-        decide(app, number, approve=approve, who=who, why=form.get("reason"))
+
+
+def _decided_all(request: Request, results: list[dict[str, Any]]) -> RedirectResponse:
+    """Leads back to the list. 409 names the decisions that came too late; the others are done."""
+    late = [one["line"] for one in results if not one["decided"]]
+    if late:
+        others = f"{len(results) - len(late)} of {len(results)} holds were decided. "
+        raise HTTPException(HTTP_409_CONFLICT, others + "; ".join(late[:LATE_SHOWN]))
     return lead_to(request, "/holds")
 
 

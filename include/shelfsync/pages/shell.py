@@ -17,7 +17,13 @@ import fastapi
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST, HTTP_403_FORBIDDEN
+from starlette.status import (
+    HTTP_200_OK,
+    HTTP_303_SEE_OTHER,
+    HTTP_400_BAD_REQUEST,
+    HTTP_403_FORBIDDEN,
+    HTTP_409_CONFLICT,
+)
 
 from shelfsync.catalog.steps.pause_or_forget_vendor import paused
 from shelfsync.characters import plain_lines
@@ -222,6 +228,31 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 Form = Annotated[dict[str, str], Depends(read_form)]
+
+
+def confirmation(
+    request: Request, form: Mapping[str, str], question: Mapping[str, Any], *, title: str, action: str, back: str
+) -> HTMLResponse | None:
+    """The page that shows what an approval will do and asks once; None: the form comes from that page, and nothing has changed since.
+
+    `question`: `lines` and the `mark` of what they are about. The form carries that mark, so it approves exactly what was shown.
+    """
+    if form.get("shown") == question["mark"]:
+        return None
+    values = {"lines": question["lines"], "mark": question["mark"], "form": form, "action": action, "back": back}
+    changed = "shown" in form
+    code = HTTP_409_CONFLICT if changed else HTTP_200_OK
+    return show(request, "confirm.html", title=title, status_code=code, changed=changed, **values)
+
+
+def reason_for_many(form: Mapping[str, str]) -> str:
+    """The reason of an approval of several holds at once; 400 without one."""
+    reason = form.get("reason", "").strip()
+    if not reason:
+        raise HTTPException(
+            HTTP_400_BAD_REQUEST, "an approval of several holds at once needs a reason; nothing was done"
+        )
+    return reason
 
 
 def newest_shown(form: Mapping[str, str]) -> int:

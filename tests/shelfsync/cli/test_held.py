@@ -65,7 +65,14 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
     _, held, _ = here("holds", "list", "--state", "held")
     assert held.startswith("     1  declined    store-001 shifted_decimal: 40 rows")
 
-    code, approved, _ = here("holds", "approve", "1")
+    code, _, late = here("holds", "approve", "--yes", "1")
+    assert (code, "is declined by " in late, "nothing was done" in late) == (4, True, True)
+    assert here("holds", "reopen", "1")[0] == 4, "without a reason"
+    assert here("holds", "reopen", "1", "--reason", "right after all")[0] == 0
+    code, _, asked = here("holds", "approve", "1")
+    assert (code, "40 rows: 40 prices up" in asked, "a script adds --yes" in asked) == (4, True, True)
+    assert "value at stake: " in asked
+    code, approved, _ = here("holds", "approve", "--yes", "1")
     assert code == 0
     first, sent = approved.splitlines()
     assert first.startswith("hold 1 (store-001 shifted_decimal: 40 rows) is approved by ")
@@ -78,7 +85,7 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
     _, shown, _ = here("runs", "show", "4")
     assert "40 held (40 of them approved since)" in shown
 
-    _, twice, _ = here("holds", "approve", "1")
+    _, twice, _ = here("holds", "approve", "--yes", "1")
     assert "nothing of it is sent" not in twice
     assert "approved by" in twice.splitlines()[0]
     assert "`shelfsync runs show 4` shows what was sent" in twice.splitlines()[0]
@@ -91,7 +98,7 @@ def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     stock(**dict.fromkeys(SKUS[:40], (10, 5)))
     assert here("sync")[0] == HELD
     assert here("pause", "--chain", "--reason", "stocktaking")[0] == 0
-    _, approved, _ = here("holds", "approve", "1")
+    _, approved, _ = here("holds", "approve", "--yes", "1")
     assert "SKUs sent" not in approved
     assert "planned as 1 requests of run 2" in approved
     assert "paused" in approved
@@ -117,20 +124,21 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
     assert code == HELD
     assert "180 changes are held and wait for a person: 3 holds of 3 stores (store-001, store-002, store-003)" in error
     assert here("holds", "approve")[0] == here("holds", "decline", "1", "--rule", "shifted_decimal")[0] == 2
-    code, _, error = here("holds", "approve", "1", "99")
+    code, _, error = here("holds", "approve", "1", "99", "--reason", "x")
     assert (code, "there is no hold 99" in error) == (4, True)
     assert here("holds", "list")[1].count("open") == 3, "and hold 1 was not approved before the error"
 
     code, declined, _ = here("holds", "decline", "--rule", "shifted_decimal", "--vendor", "store-003")
     assert (code, len(declined.splitlines())) == (0, 1)
-    code, approved, _ = here("holds", "approve", "--rule", "shifted_decimal", "--reason", "the new season")
+    assert here("holds", "approve", "--yes", "--rule", "shifted_decimal")[0] == 2, "many need a reason"
+    code, approved, _ = here("holds", "approve", "--yes", "--rule", "shifted_decimal", "--reason", "the new season")
     assert code == 0
     *decided, sent = approved.splitlines()
     assert [" is approved by " in line for line in decided] == [True, True]
     assert sent == "2 holds of run 2: 120 SKUs sent: 120 accepted, 0 rejected, 0 unaccounted, 0 without an answer yet"
     assert {sandbox.products(vendor)["s01"]["price"] for vendor in vendors[:2]} == {10.0}
     assert sandbox.products("store-003")["s01"]["price"] == 1.0
-    code, _, error = here("holds", "approve", "--rule", "shifted_decimal")
+    code, _, error = here("holds", "approve", "--yes", "--rule", "shifted_decimal", "--reason", "x")
     assert (code, "no hold of rule 'shifted_decimal' waits" in error) == (4, True)
 
 
@@ -142,10 +150,10 @@ def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stoc
     number = {hold["rule"]: str(hold["hold_id"]) for hold in json.loads(listed)["data"]["holds"]}
     assert sorted(number) == ["price_change", "shifted_decimal"]
     both = (number["price_change"], number["shifted_decimal"])
-    code, _, error = here("holds", "approve", *both, "--thresholds", '{"move": 0.9}')
+    code, _, error = here("holds", "approve", *both, "--reason", "x", "--thresholds", '{"move": 0.9}')
     assert (code, f"hold {number['shifted_decimal']}: these thresholds are invalid" in error) == (4, True)
     assert here("holds", "list")[1].count(" open ") == 2
-    code, approved, _ = here("holds", "approve", number["price_change"], "--thresholds", '{"move": 0.9}')
+    code, approved, _ = here("holds", "approve", "--yes", number["price_change"], "--thresholds", '{"move": 0.9}')
     assert (code, "12 SKUs sent: 12 accepted" in approved) == (0, True)
 
 

@@ -16,7 +16,7 @@ from shelfsync.errors import ExitCode
 
 COMMANDS = dict(commands())
 GROUPS = ("sync", "inspect", "decide", "control", "data", "this machine")
-RETIRED = ("--why", "--who", "--by", "--check", "--plan", "--for", "--yes", "--anyway", "--rows", "--days")
+RETIRED = ("--why", "--who", "--by", "--check", "--plan", "--for", "--anyway", "--rows", "--days")
 
 
 def help_of(capsys, *words: str) -> str:

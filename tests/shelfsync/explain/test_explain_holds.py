@@ -45,7 +45,7 @@ def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
         assert "The platform acknowledged 3.99 at" in found.sentence
         assert "the next run has sent it" not in found.sentence
         assert (
-            "The platform will show 399.00 when an operator approves hold 1 after all (`shelfsync holds approve 1`)"
+            "The platform will show 399.00 when an operator reopens hold 1 (`shelfsync holds reopen 1 --reason TEXT`) and approves it"
             in found.sentence
         )
         assert (
@@ -66,7 +66,7 @@ def test_an_expired_hold_is_not_promised_for_the_next_run(make_held):
     assert world.rows("SELECT state FROM ledger.hold") == [("expired",)]
     found = _explain(world).sentence
     assert "the next run has sent it" not in found
-    assert "when an operator approves hold 1 after all" in found
+    assert "when an operator reopens hold 1 " in found
     assert "The hold expired without a decision, so the value stays held until the ERP has another one" in found
 
 
@@ -74,6 +74,7 @@ def test_an_expired_hold_is_not_promised_for_the_next_run(make_held):
 def test_a_declined_price_that_is_approved_after_all_waits_for_nothing(make_held):
     world = make_held()
     world.app.holds.decide(1, approve=False, who="ada")
+    world.app.holds.reopen(1, who="ada", why="it is right")
     world.app.holds.decide(1, approve=True, who="ada")
     assert _explain(world).waits_for == ()
     world.sync("delta")

@@ -28,6 +28,8 @@ FORMS = (
     "/holds/{}/approve",
     "/holds/{}/decline",
     "/holds/{}/reconsider",
+    "/holds/{}/reopen",
+    "/promotions/holds/{}/reopen",
     "/promotions/holds/{}/approve",
     "/promotions/holds/{}/decline",
     "/holds/rules/{}/approve",
@@ -57,7 +59,7 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 NAMES = (
-    "vendor", "sku", "at", "first", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "\0",
+    "vendor", "sku", "at", "first", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
 )  # fmt: skip
 fields = st.dictionaries(st.sampled_from(NAMES), texts)
 

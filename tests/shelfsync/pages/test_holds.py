@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 V = "store-001"
 COLUMNS = """SELECT column_name FROM information_schema.columns
 WHERE table_schema = 'ledger' AND table_name = 'hold' AND column_name <> 'hold_id'"""
+
+
+def _approve(pages, path="/holds/1/approve", **form):
+    """Approves as a person does: looks at what it will do, then confirms it."""
+    asked = pages.post(path, data=form)
+    assert asked.status_code == 200, asked.text
+    return pages.post(path, data={**form, "shown": _mark(asked.text)}, follow_redirects=False)
+
+
+def _mark(text):
+    return re.search(r'name="shown" value="([0-9a-f]+)"', text)[1]
 
 
 @pytest.fixture
@@ -37,7 +50,11 @@ def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
 @pytest.mark.slow
 def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
     pages = browse(held.app)
-    assert pages.post("/holds/1/approve", follow_redirects=False).status_code == 303
+    asked = pages.post("/holds/1/approve", data={"reason": "<b>"}).text
+    assert held.rows("SELECT state FROM ledger.hold") == [("open",)], "the first click only shows what it will do"
+    for line in ("1 rows: 1 prices up", "price 2.00", "20.00", "+900.0 %", "value at stake: ", "Reason: &lt;b&gt;"):
+        assert line in asked, line
+    assert _approve(pages).status_code == 303
     assert held.rows("SELECT state, decided_by FROM ledger.hold") == [("approved", "ada")]
     assert held.shown()["b"]["price"] == 2.0
     held.app.recover()
@@ -58,7 +75,9 @@ def test_all_holds_of_a_rule_that_the_page_showed_are_decided_together(held, bro
     seen = held.app.holds.listed()[0]["hold_id"]
     assert f'name="newest" value="{seen}"' in pages.get("/holds").text
     before_last = {"newest": str(seen - 1), "reason": "a new pack"}
-    done = pages.post("/holds/rules/shifted_decimal/approve", data=before_last, follow_redirects=False)
+    where = "/holds/rules/shifted_decimal/approve"
+    assert pages.post(where, data={"newest": str(seen - 1)}).status_code == 400, "many need a reason"
+    done = _approve(pages, where, **before_last)
     assert done.status_code == 303
     states = held.rows("SELECT state, decided_by FROM ledger.hold WHERE superseded_by IS NULL ORDER BY hold_id")
     assert states == [("approved", "ada"), ("approved", "ada"), ("open", None)], "the last one came after the page"
@@ -97,29 +116,39 @@ def _after(pages, path, **form):
     return pages.post(path, data=form, follow_redirects=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["declined", "expired"])
-def test_the_page_approves_what_was_declined_or_has_expired_as_the_command_does(held, browse, how):
+def test_a_decided_hold_is_approved_only_after_it_was_reopened_with_a_reason(held, browse, how):
     pages = browse(held.app)
+    before = _mark(pages.post("/holds/1/approve").text)
     if how == "declined":
         _after(pages, "/holds/1/decline", reason="a typing error")
     else:
         held.app.holds.expire(1, who="the clock")
+    late = _after(pages, "/holds/1/approve", reason="the other window", shown=before)
+    assert (late.status_code, f"is {how} by " in late.text, "nothing was done" in late.text) == (409, True, True)
     one = pages.get("/holds/1").text
-    assert "Approve: send these values" in one
-    assert "Decline: keep them held" not in one
-    _after(pages, "/holds/1/approve", reason="right after all")
+    assert "Approve: " not in one
+    assert "the other window" in one, "the history keeps the late answer"
+    assert _after(pages, "/holds/1/reopen", reason=" ").status_code == 400
+    _after(pages, "/holds/1/reopen", reason="asked the buyers")
+    anew = _after(pages, "/holds/1/approve", reason="right after all", shown=before)
+    assert (anew.status_code, "has changed since it was shown" in anew.text) == (409, True), (
+        "shown before the reopening"
+    )
+    assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
+    _after(pages, "/holds/1/approve", reason="right after all", shown=_mark(anew.text))
     assert held.rows("SELECT state, why FROM ledger.hold") == [("approved", "right after all")]
-    one = pages.get("/holds/1").text
-    decisions = one.partition('<table id="decisions">')[2]
-    assert decisions.index(how) < decisions.index("right after all")
-    assert ("a typing error" in decisions) == (how == "declined")
-    assert "Approve" not in one
+    decline = _after(pages, "/holds/1/decline", reason="no")
+    assert (decline.status_code, "is approved by ada at " in decline.text) == (409, True)
+    decisions = pages.get("/holds/1").text.partition('<table id="decisions">')[2]
+    assert decisions.index(how) < decisions.index("asked the buyers") < decisions.index("right after all")
 
 
 @pytest.mark.slow
 def test_the_page_shows_what_was_compared_when_it_was_asked(held, browse):
     pages = browse(held.app)
-    _after(pages, "/holds/1/approve")
+    _approve(pages)
     held.app.recover()
     held.platform.until_quiescent()
     held.app.recover()
@@ -141,7 +170,8 @@ def test_the_page_takes_thresholds_for_once(held, browse):
         answer = _after(pages, "/holds/1/reconsider", **form)
         assert (answer.status_code, wrong in answer.text) == (400, True), form
     assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
-    _after(pages, "/holds/1/reconsider", threshold_max_rows="5", threshold_max_share="", reason="packs of ten <b>")
+    given = {"threshold_max_rows": "5", "threshold_max_share": "", "reason": "packs of ten <b>"}
+    _approve(pages, "/holds/1/reconsider", **given)
     assert held.rows("SELECT state, decided_by FROM ledger.hold") == [("approved", "ada")]
     one = pages.get("/holds/1").text
     assert "<td>slack 0.12, max_rows 5, max_share 0.0<td>packs of ten &lt;b&gt;" in one

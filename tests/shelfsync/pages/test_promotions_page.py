@@ -35,13 +35,23 @@ def test_a_hold_on_the_page_can_be_approved_and_declined_later(shop, browse):
     assert "Holds that wait for a decision" in text
     assert "a at 1" in text
     assert "Offer fair" in text
-    answer = page.post("/promotions/holds/1/approve", follow_redirects=False)
+    asked = page.post("/promotions/holds/1/approve").text
+    assert "1 holds of 1 campaigns" in asked
+    assert "a at 1" in asked
+    shown = {"shown": re.search(r'name="shown" value="([0-9a-f]+)"', asked)[1]}
+    answer = page.post("/promotions/holds/1/approve", data=shown, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/shelfsync/pages/promotions")
     shop.sync()
     assert shop.seen() == {"a": 1.0, "b": 8.0}
     text = page.get("/promotions").text
     assert "approved by ada" in text
     assert "<b>" not in text, "what came from an ERP is text, never markup"
+    late = page.post("/promotions/holds/1/decline")
+    assert (late.status_code, "approved by ada at " in late.text, "nothing was done" in late.text) == (409, True, True)
+    assert page.post("/promotions/holds/1/reopen", data={"reason": ""}).status_code == 400
+    page.post("/promotions/holds/1/reopen", data={"reason": "too deep"})
+    stale = page.post("/promotions/holds/1/approve", data=shown)
+    assert (stale.status_code, "has changed since it was shown" in stale.text) == (409, True)
     page.post("/promotions/holds/1/decline")
     shop.erp.put("deep", "c", "8", name="<b>Deep")
     shop.sync()
@@ -76,7 +86,9 @@ def test_many_holds_of_one_cause_are_one_question(shop, browse):
         "what was not shown is not decided"
     )
     assert path.decide_rule("discount", approve=True, by="ada") == 3
-    assert page.post("/promotions/rules/discount/approve", data={"newest": "9"}).status_code == 409
+    assert page.post("/promotions/rules/discount/approve", data={"newest": "9"}).status_code == 400, "no reason"
+    late = page.post("/promotions/rules/discount/approve", data={"newest": "9", "reason": "x"})
+    assert late.status_code == 409
     shop.sync()
     assert len(shop.portal()) == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ class Hold:
     decided_at: dt.datetime | None
     released_at: dt.datetime | None
     spent_at: dt.datetime | None
+    acts: int
 
     @property
     def label(self) -> str:
@@ -58,8 +60,24 @@ class Hold:
 
     @property
     def may_be_approved(self) -> bool:
-        """True for a hold that is open, declined or expired, while no newer extract has other rows."""
-        return self.state in HELD and self.superseded_by is None
+        """True for an open hold, while no newer extract has other rows."""
+        return self.state == HoldState.OPEN and self.superseded_by is None
+
+    def may_become(self, state: HoldState) -> bool:
+        """Whether a person may still decide this: an open hold anything, an expired one that it is declined."""
+        expired = self.state == HoldState.EXPIRED and self.superseded_by is None
+        return self.may_be_approved or (expired and state == HoldState.DECLINED)
+
+    @property
+    def may_be_reopened(self) -> bool:
+        """True for a declined or expired hold, while no newer extract has other rows."""
+        return self.state in {HoldState.DECLINED, HoldState.EXPIRED} and self.superseded_by is None
+
+    @property
+    def mark(self) -> str:
+        """What a person sees of it: its rows and the last act. An answer that was given to another mark decides nothing."""
+        seen = f"{self.hold_id} {self.identity or self.rows_path} {self.rows} {self.state} {self.acts} {self.superseded_by}"
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -133,30 +151,37 @@ def decide(
     why: str | None,
     thresholds: dict[str, Any] | None = None,
 ) -> bool:
-    """Approves, declines or expires an open hold and records the decision. Returns False if it is no longer open."""
-    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == HoldState.OPEN)
-    done = connection.execute(statement.values(state=state, decided_by=who, why=why, decided_at=instant()))
+    """Approves, declines or expires an open hold, or declines an expired one, and records the decision. Returns False if it is decided."""
+    undecided = [HoldState.OPEN, *([HoldState.EXPIRED] if state == HoldState.DECLINED else [])]
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_(undecided))
+    decided = {"state": state, "decided_by": who, "why": why, "decided_at": instant(), "acts": hold.c.acts + 1}
+    done = connection.execute(statement.values(decided))
     if done.rowcount != 1:
         return False
     add_decision(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
     return True
 
 
-def reopen(connection: Connection, hold_id: int) -> bool:
-    """Opens a declined or expired hold again. The earlier decision stays in the ledger."""
-    statement = hold.update().where(
-        hold.c.hold_id == hold_id, hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED))
-    )
-    return (
-        connection.execute(statement.values(state=HoldState.OPEN, decided_by=None, why=None, decided_at=None)).rowcount
-        == 1
-    )
+def reopen(connection: Connection, hold_id: int, *, who: str, why: str, hours: float) -> bool:
+    """Opens a declined or expired hold again for so many hours, and records who did it. Every earlier decision stays in the ledger.
+
+    Airflow asks a new question about it: an answer to the earlier question does nothing.
+    """
+    decided = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED))
+    statement = hold.update().where(hold.c.hold_id == hold_id, decided, hold.c.superseded_by.is_(None))
+    nobody = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None}
+    opened = {"state": HoldState.OPEN, "acts": hold.c.acts + 1, "expires_at": after(hours * 3600)}
+    if connection.execute(statement.values(**nobody, **opened)).rowcount != 1:
+        return False
+    add_decision(connection, hold_id, HoldState.OPEN, who=who, why=why)
+    return True
 
 
 def expire(connection: Connection) -> list[int]:
     """Expires the holds without a decision in time. Their rows stay held."""
     statement = hold.update().where(hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
-    done = statement.values(state=HoldState.EXPIRED, decided_by=TIMEOUT, decided_at=instant())
+    ended = {"state": HoldState.EXPIRED, "decided_by": TIMEOUT, "decided_at": instant(), "acts": hold.c.acts + 1}
+    done = statement.values(ended)
     expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
     for hold_id in expired:
         add_decision(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT)
@@ -205,6 +230,11 @@ def left_s(connection: Connection, hold_id: int) -> float:
     """Seconds until a hold expires, by the database's clock."""
     left = sa.func.extract("epoch", hold.c.expires_at - instant())
     return float(connection.execute(sa.select(left).where(hold.c.hold_id == hold_id)).scalar_one_or_none() or 0)
+
+
+def open_count(connection: Connection) -> int:
+    """How many holds wait for a decision."""
+    return int(connection.execute(sa.select(sa.func.count()).where(hold.c.state == HoldState.OPEN)).scalar_one())
 
 
 def waiting(connection: Connection) -> list[Hold]:
@@ -283,15 +313,17 @@ def add_decision(
     who: str,
     why: str | None = None,
     thresholds: dict[str, Any] | None = None,
+    ignored: str | None = None,
 ) -> None:
-    """One more decision about a hold."""
+    """One more act about a hold. `ignored`: why it did nothing."""
     values = {"hold_id": hold_id, "state": state, "decided_by": who, "why": why, "decided_at": instant()}
+    values["ignored"] = ignored
     given = {} if thresholds is None else {"thresholds": thresholds}
     connection.execute(decision.insert().values(**values, **given))
 
 
 def decisions_of(connection: Connection, hold_id: int) -> list[dict[str, Any]]:
-    """All decisions about a hold, oldest first: `state`, `decided_by`, `why`, `thresholds`, `decided_at`."""
-    names = ("state", "decided_by", "why", "thresholds", "decided_at")
+    """All acts about a hold, oldest first: `state`, `decided_by`, `why`, `thresholds`, `ignored`, `decided_at`."""
+    names = ("state", "decided_by", "why", "thresholds", "ignored", "decided_at")
     statement = sa.select(*(decision.c[name] for name in names)).where(decision.c.hold_id == hold_id)
     return [dict(row) for row in connection.execute(statement.order_by(decision.c.decision_id)).mappings()]

@@ -266,6 +266,7 @@ hold = sa.Table(
     moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
     moment("decided_at", "When it was decided, superseded or expired"),
     moment("released_at", "When its rows were planned to be sent, after an approval"),
+    number("acts", "How often it was decided or reopened", nullable=False, server_default="0"),
     moment(
         "spent_at",
         "When an extract no longer asked for anything that the approval let through; the approval ended then",
@@ -283,16 +284,21 @@ decision = sa.Table(
     metadata,
     identity("decision_id", "Number of the decision"),
     number("hold_id", "The hold", sa.ForeignKey(hold.c.hold_id), nullable=False, index=True),
-    text("state", "What the hold became: approved, declined or expired", nullable=False),
+    text(
+        "state", "What the hold became, or was to become: approved, declined, expired; open: reopened", nullable=False
+    ),
     text("decided_by", "The person or the rule that decided", nullable=False),
     text("why", "The reason given, in one line"),
+    text("ignored", "Why a late answer did nothing; null: it was applied"),
     sa.Column(
         "thresholds",
         JSONB,
         comment="The thresholds that the person gave for this decision; null: those of the hold",
     ),
     moment("decided_at", "When", nullable=False),
-    sa.CheckConstraint(one_of((HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"),
+    sa.CheckConstraint(
+        one_of((HoldState.OPEN, HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"
+    ),
     schema="ledger",
-    comment="One row a decision about a hold, by a person or by expiry; a later decision removes no earlier one",
+    comment="One row an act about a hold: a decision by a person or by expiry, a reopening, or an answer that came too late",
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog import stake
 from shelfsync.catalog.ledger import holds, vendor_runs, vendors
 from shelfsync.catalog.state import HoldState
 from shelfsync.catalog.steps.guard import read_case
+from shelfsync.catalog.steps.holds import let_through
 from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 TOP_ROWS = 50
+LOOK_S, LOOK_EACH_S = 300.0, 2.0
+"""A question in Airflow looks so often whether its hold is decided: each look costs a task, so many open holds look more rarely."""
 
 
 def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:
@@ -58,6 +64,13 @@ def known(context: Context, numbers: Iterable[int]) -> list[int]:
             if holds.read(connection, number) is None:
                 raise DataError(f"holds: there is no hold {number}; `shelfsync holds list` shows them")
     return list(dict.fromkeys(numbers))
+
+
+def undecided(context: Context, numbers: Iterable[int]) -> list[int]:
+    """Those of these holds that may be approved now."""
+    with context.engine.connect() as connection:
+        found = [holds.read(connection, number) for number in numbers]
+    return [hold.hold_id for hold in found if hold is not None and hold.may_be_approved]
 
 
 def open_of_rule(context: Context, rule: str, vendors: Collection[str] = (), *, newest: int | None = None) -> list[int]:
@@ -150,7 +163,8 @@ def ask(context: Context, key: str, *, most: int = 1024) -> list[dict[str, Any]]
 
 def as_values(hold: Hold) -> dict[str, Any]:
     """One hold as plain values."""
-    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, "label", "may_be_approved")}
+    also = ("label", "may_be_approved", "may_be_reopened", "mark")
+    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, *also)}
 
 
 def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
@@ -158,7 +172,8 @@ def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = 
 
     `first` and `rows` select a page of the rows. A row has `sku`, and for price, quantity, active and max_sales_quantity the held value
     and the one known when the hold began (`…_before`). `move` is the new price divided by the old one, None if one is missing.
-    `may_be_approved`: it is open, declined or expired, and no newer extract has other rows.
+    `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
+    `mark`: what an answer names, so that it decides exactly what is shown here.
     """
     with context.engine.connect() as connection:
         hold = holds.read(connection, hold_id)
@@ -201,24 +216,56 @@ def ordered(table: Any, *, first: int = 0, rows: int | None = None) -> list[dict
     """The rows with the largest move of the price first, up or down alike."""
     import pyarrow.compute as pc
 
-    safe = pc.if_else(pc.greater(table["move"], 0).fill_null(False), table["move"], 1.0)
-    far = pc.abs(pc.ln(safe))
+    safe = pc.if_else(pc.greater_equal(table["move"], 0).fill_null(False), table["move"], 1.0)
+    far = pc.abs(pc.ln(safe))  # infinite for a price of zero
     keyed = table.append_column("far", far).sort_by([("far", "descending"), ("sku", "ascending")])
     found: list[dict[str, Any]] = keyed.drop_columns(["far"]).slice(first, rows).to_pylist()
     return found
 
 
-def question(context: Context, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
-    """The question for a person: `{"subject", "body", "left_s", "thresholds"}`; None if the hold is not open."""
+def asked(context: Context, hold_ids: Collection[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What an approval of these holds will do: `{"stake", "moves", "lines", "marks", "mark"}`.
+
+    `thresholds`: the approval is only of what these let through. `marks`: each hold's, by number; `mark`: of all together.
+    """
+    stakes, moves, marks = [], [], {}
+    for hold_id in hold_ids:
+        with context.engine.connect() as connection:
+            hold = holds.read(connection, hold_id)
+            before = None if hold is None else _before(connection, hold)
+        assert hold is not None, "the caller has looked it up"
+        marks[hold_id] = hold.mark
+        held = None if thresholds is None else let_through(context, hold_id, thresholds)
+        table = with_before(context, context.lake.read_table(hold.rows_path) if held is None else held, before)
+        stakes.append(stake.stake(table))
+        moves += [{**row, "vendor": hold.vendor} for row in ordered(table, rows=stake.MOVES)]
+    moves = sorted(moves, key=_distance, reverse=True)[: stake.MOVES]
+    total = stake.summed(stakes)
+    mark = hashlib.sha256(f"{sorted(marks.items())} {thresholds}".encode()).hexdigest()[:16]
+    return {"stake": total, "moves": moves, "lines": [*stake.lines(total, moves)], "marks": marks, "mark": mark}
+
+
+def _distance(row: dict[str, Any]) -> float:
+    """How far a price moves, up or down alike; to nothing is the farthest."""
+    move = row["move"]
+    return 0.0 if move is None else abs(math.log(move)) if move > 0 else math.inf
+
+
+def question(context: Context, hold_id: int, *, key: str | None = None, pages: str | None) -> dict[str, Any] | None:
+    """The question for a person: `{"subject", "body", "left_s", "look_s", "thresholds"}`; None if it need not be asked.
+
+    `left_s`: until the hold expires; `look_s`: until the next look whether it was decided elsewhere. `key`: the run of Airflow that asks. A hold that was reopened since is asked about by a newer run.
+    """
     with context.engine.connect() as connection:
         hold = holds.read(connection, hold_id)
         left_s = holds.left_s(connection, hold_id)
-    if hold is None or hold.state != HoldState.OPEN:
+        look_s = max(LOOK_S, LOOK_EACH_S * holds.open_count(connection))
+    if hold is None or not hold.may_be_approved or key not in {None, hold.asked_by}:
         return None
     link = None if pages is None else f"{pages}/holds/{hold_id}"
     subject = f"{hold.vendor}: send what {hold.rule} holds? ({hold.rows} rows)"
     body = markdown(context, hold_id, link=link)
-    return {"subject": subject, "body": body, "left_s": left_s, "thresholds": hold.thresholds}
+    return {"subject": subject, "body": body, "left_s": left_s, "look_s": look_s, "thresholds": hold.thresholds}
 
 
 def markdown(context: Context, hold_id: int, *, link: str | None) -> str:
@@ -227,8 +274,13 @@ def markdown(context: Context, hold_id: int, *, link: str | None) -> str:
     head = [
         hold["message"],
         "",
+        "Approval does this, at once and without a further question:",
+        "",
+        *(f"- {_text(line)}" for line in asked(context, [hold_id])["lines"]),
+        "",
         f"Vendor **{_text(hold['vendor'])}**, rule **{hold['rule']}**, {hold['rows']} rows, held first by run {hold['first_run_id']}.",
         "Everything else of this vendor has been sent. Approve: these values are sent. Decline: they stay held until the ERP changes them.",
+        "The first decision stands. If the hold is decided elsewhere, this question closes by itself and an answer does nothing.",
         f"All rows: {link}" if link else f"All rows: `shelfsync holds show {hold_id}`",
         "",
         "| sku | change | price | quantity | active |",

@@ -1,4 +1,7 @@
-"""Decisions about holds: approve, decline, or check again with other thresholds. Approved rows are planned to be sent."""
+"""Decisions about holds: approve, decline, or check again with other thresholds. Approved rows are planned to be sent.
+
+The first decision stands, wherever it was taken. A later answer does nothing: it is reported and recorded. Only `reopen` undoes a decision.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.guard import HeldChanges
+    from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.ledger.holds import Found, Hold
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
@@ -27,18 +32,50 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def decide(context: Context, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
-    """Approves or declines an open or expired hold, or approves a declined one: `{"hold", "state", "decided", "line"}`.
+def decide(
+    context: Context,
+    hold_id: int,
+    *,
+    approve: bool,
+    who: str,
+    why: str | None = None,
+    shown: str | None = None,
+    asked_by: str | None = None,
+) -> dict[str, Any]:
+    """Approves or declines an open hold, or declines an expired one: `{"hold", "state", "decided", "line"}`.
 
-    `decided` is False if the hold did not change; the line reports why.
+    `decided` is False if the hold did not change; the line reports why. `shown`: the mark of the hold that the person saw. `asked_by`: the
+    run of Airflow whose question the person answers.
     """
+    given = _Given(HoldState.APPROVED if approve else HoldState.DECLINED, who, why, shown, asked_by)
     with context.engine.begin() as connection:
+        hold = _known(connection, hold_id, lock=True)
+        late = _late(connection, hold, given)
+        if late is None:
+            _decided(connection, hold, given)
         hold = _known(connection, hold_id)
-        if hold.may_be_approved and hold.state != HoldState.OPEN and (approve or hold.state == HoldState.EXPIRED):
-            holds.reopen(connection, hold_id)  # the last decision counts
-        done = _decided(connection, hold, approve=approve, who=who, why=why)
+    return _decision(hold, late)
+
+
+def reopen(context: Context, hold_id: int, *, who: str, why: str | None) -> dict[str, Any]:
+    """Opens a declined or expired hold again, so that a person may decide it anew; returns the same as `decide`.
+
+    A DataError: no reason was given. What is approved is sent, so it cannot be reopened.
+    """
+    why = _line(why)
+    if why is None:
+        raise DataError(f"hold {hold_id}: reopening needs a reason; `shelfsync holds reopen {hold_id} --reason TEXT`")
+    with context.engine.begin() as connection:
+        hours = context.settings.guards.hold_hours
+        done = holds.reopen(connection, hold_id, who=_line(who) or "unknown", why=why, hours=hours)
         hold = _known(connection, hold_id)
-    return _decision(hold, done=done)
+    line = f"hold {hold_id} ({hold.label}) is open again; decide it by {hold.expires_at:%Y-%m-%d %H:%M:%S %Z}"
+    if not done:
+        line = f"hold {hold_id} ({hold.label}) is open; nothing was done"
+    if not done and not hold.may_be_approved:
+        line = late_line(hold)
+    log.warning("holds: %s", line)
+    return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
 
 
 def expire(context: Context, hold_id: int, *, who: str) -> dict[str, Any]:
@@ -46,42 +83,55 @@ def expire(context: Context, hold_id: int, *, who: str) -> dict[str, Any]:
     with context.engine.begin() as connection:
         done = holds.decide(connection, hold_id, HoldState.EXPIRED, who=who, why="no decision in time")
         hold = _known(connection, hold_id)
-    return {"hold": hold_id, "state": hold.state, "decided": done, "line": _why_not(hold)}
+    line = f"hold {hold_id} ({hold.label}) is expired by {who}; nothing of it is sent" if done else late_line(hold)
+    return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
 
 
 def reconsider(
-    context: Context, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None
+    context: Context,
+    hold_id: int,
+    thresholds: dict[str, Any],
+    *,
+    who: str,
+    why: str | None = None,
+    shown: str | None = None,
+    asked_by: str | None = None,
 ) -> dict[str, Any]:
     """Applies the hold's rule once with other thresholds. Rows that it no longer holds are approved; the rest stays held.
 
-    The rest becomes a separate hold, declined by the same person. A declined hold may be checked again too. A DataError describes
-    wrong thresholds; then nothing is decided.
+    The rest becomes a separate hold, declined by the same person. `shown` and `asked_by` as for `decide`. A DataError describes wrong
+    thresholds; then nothing is decided.
     """
     hold, row, limits = _with_thresholds(context, hold_id, thresholds)
+    given = _Given(HoldState.APPROVED, who, why, shown, asked_by)
     if row is None:
-        return _decision(hold, done=False)
+        return _not_checked(context, hold_id, given)
     let, rest = _parted(context, hold, row, limits)
-    used = _used(hold, limits)
+    given = dataclasses.replace(given, state=HoldState.DECLINED if let is None else HoldState.APPROVED)
     with context.engine.begin() as connection:
         vendors.lock(connection, hold.vendor)  # first: the same lock order as renewing and releasing holds
-        now = holds.read(connection, hold_id, lock=True)
-        assert now is not None
+        now = _known(connection, hold_id, lock=True)
+        late = _late(connection, now, given)
         as_seen = now.rows_path == hold.rows_path
-        if now.state != hold.state or now.superseded_by is not None or not as_seen:
-            done = False  # the hold has changed since it was read
-        else:
-            if now.state != HoldState.OPEN:
-                holds.reopen(connection, hold_id)
+        if late is None and as_seen:
             if let is not None:
                 holds.narrow(connection, hold_id, rows_path=let.path, identity=let.identity, rows=let.rows)
                 for one in rest:
                     _add_declined(connection, now, one, hours=context.settings.guards.hold_hours, who=who)
-            done = _decided(connection, now, approve=let is not None, who=who, why=why, thresholds=used)
+            _decided(connection, now, given, thresholds=_used(hold, limits))
         now = _known(connection, hold_id)
-    if now.state == hold.state and not (done or as_seen):
-        # new products have sold since: check the newer quantities
-        return reconsider(context, hold_id, thresholds, who=who, why=why)
-    return _decision(now, done=done)
+    if late is None and not as_seen:  # new products have sold since: check the newer quantities
+        return reconsider(context, hold_id, thresholds, who=who, why=why, shown=shown, asked_by=asked_by)
+    return _decision(now, late)
+
+
+def _not_checked(context: Context, hold_id: int, given: _Given) -> dict[str, Any]:
+    """The result for a hold whose rule cannot be applied once more: it is decided, or the files of its run are gone."""
+    with context.engine.begin() as connection:
+        hold = _known(connection, hold_id, lock=True)
+        gone = f"hold {hold_id} ({hold.label}): the delta of run {hold.run_id} is no longer kept; nothing was done"
+        late = _late(connection, hold, given) or gone
+    return _decision(hold, late)
 
 
 def check_thresholds(context: Context, hold_ids: Iterable[int], thresholds: dict[str, Any]) -> None:
@@ -127,7 +177,26 @@ class _Let:
 
 def _parted(context: Context, hold: Hold, row: VendorRun, limits: GuardSettings) -> tuple[_Let | None, list[Found]]:
     """The rows of a hold that these thresholds release (None: none), and the changes that they still hold."""
-    from shelfsync.catalog.decision import identity, without_held
+    from shelfsync.catalog.decision import identity
+
+    let, case, still = _checked(context, hold, row, limits)
+    if let.num_rows == 0:
+        return None, []
+    path = context.lake.write_table("hold", hold.vendor, let)
+    return _Let(path, identity(let), let.num_rows), written(context, case, still)
+
+
+def let_through(context: Context, hold_id: int, thresholds: dict[str, Any]) -> Any:
+    """The rows of a hold that these thresholds would release; those of the whole hold if it cannot be checked again."""
+    hold, row, limits = _with_thresholds(context, hold_id, thresholds)
+    return context.lake.read_table(hold.rows_path) if row is None else _checked(context, hold, row, limits)[0]
+
+
+def _checked(
+    context: Context, hold: Hold, row: VendorRun, limits: GuardSettings
+) -> tuple[Any, Case, tuple[HeldChanges, ...]]:
+    """The rows that these thresholds release, what was checked, and the changes that they still hold."""
+    from shelfsync.catalog.decision import without_held
     from shelfsync.catalog.guard import guard as pure
 
     case = dataclasses.replace(read_case(context, row, row.delta_path or "")[0], limits=limits)
@@ -135,10 +204,7 @@ def _parted(context: Context, hold: Hold, row: VendorRun, limits: GuardSettings)
     passing = [rows for _, rows in approved_rows(context, hold.vendor)]
     verdict = pure(case, approved=[*passing, without_held(case.delta, held)], only=hold.rule)
     let = _without(held, {sku for one in verdict.held_changes for sku in one.rows["sku"].to_pylist()})
-    if let.num_rows == 0:
-        return None, []
-    path = context.lake.write_table("hold", hold.vendor, let)
-    return _Let(path, identity(let), let.num_rows), written(context, case, verdict.held_changes)
+    return let, case, verdict.held_changes
 
 
 def _add_declined(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:
@@ -149,29 +215,57 @@ def _add_declined(connection: Connection, hold: Hold, rest: Found, *, hours: flo
     )
 
 
-def _decided(
-    connection: Connection,
-    hold: Hold,
-    *,
-    approve: bool,
-    who: str,
-    why: str | None,
-    thresholds: dict[str, Any] | None = None,
-) -> bool:
-    """Writes a person's decision about an open hold; False when it is no longer open."""
-    state = HoldState.APPROVED if approve else HoldState.DECLINED
-    who, why = _line(who) or "unknown", _line(why)
-    done = holds.decide(connection, hold.hold_id, state, who=who, why=why, thresholds=thresholds)
-    if done and approve and hold.rule in FEED_RULES:
+@dataclass(frozen=True)
+class _Given:
+    """A person's answer, and what it was given to."""
+
+    state: HoldState
+    who: str
+    why: str | None
+    shown: str | None
+    asked_by: str | None
+
+
+def _decided(connection: Connection, hold: Hold, given: _Given, *, thresholds: dict[str, Any] | None = None) -> None:
+    """Writes a person's decision about an open hold, which this transaction has locked."""
+    who, why = _line(given.who) or "unknown", _line(given.why)
+    done = holds.decide(connection, hold.hold_id, given.state, who=who, why=why, thresholds=thresholds)
+    assert done, "the hold is locked and undecided"
+    if given.state == HoldState.APPROVED and hold.rule in FEED_RULES:
         extracts.trust(connection, hold.vendor, hold.generation)
-    return done
 
 
-def _decision(hold: Hold, *, done: bool) -> dict[str, Any]:
-    """The result of a decision: `{"hold", "state", "decided", "line"}`."""
-    line = f"hold {hold.hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}" if done else _why_not(hold)
+def _late(connection: Connection, hold: Hold, given: _Given) -> str | None:
+    """Why an answer is about something else than the hold is now; None: it is not. The hold's history keeps the late answer."""
+    acts = holds.decisions_of(connection, hold.hold_id)
+    if not hold.may_become(given.state):
+        late = late_line(hold)
+    elif given.shown not in {None, hold.mark} or given.asked_by not in {None, hold.asked_by}:
+        late = (
+            f"hold {hold.hold_id} ({hold.label}) is another one than the answer is about{_last(acts)}; nothing was done"
+        )
+    else:
+        return None
+    who, why = _line(given.who) or "unknown", _line(given.why)
+    repeated = acts and (acts[-1]["state"], acts[-1]["decided_by"], acts[-1]["why"]) == (given.state, who, why)
+    if not repeated:  # a task that is tried again, a double click
+        holds.add_decision(connection, hold.hold_id, given.state, who=who, why=why, ignored=late)
+    return late
+
+
+def _last(acts: list[dict[str, Any]]) -> str:
+    """The last reopening, for the line about an answer that was given before it."""
+    reopened = [act for act in acts if act["state"] == HoldState.OPEN]
+    if not reopened:
+        return ""
+    return f": {reopened[-1]['decided_by']} reopened it at {reopened[-1]['decided_at']:%Y-%m-%d %H:%M:%S %Z}"
+
+
+def _decision(hold: Hold, late: str | None) -> dict[str, Any]:
+    """The result of a decision: `{"hold", "state", "decided", "line"}`. `late`: why nothing was done."""
+    line = late or f"hold {hold.hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}"
     log.warning("holds: %s", line)
-    return {"hold": hold.hold_id, "state": hold.state, "decided": done, "line": line}
+    return {"hold": hold.hold_id, "state": hold.state, "decided": late is None, "line": line}
 
 
 def release(context: Context, hold_id: int) -> dict[str, Any]:
@@ -267,6 +361,33 @@ def _not_now(connection: Connection, hold: Hold, state: vendors.Vendor) -> str |
     return None
 
 
+def why_closed(context: Context, hold_id: int) -> str:
+    """Why a question about a hold is closed without an answer."""
+    with context.engine.connect() as connection:
+        hold = _known(connection, hold_id)
+        acts = holds.decisions_of(connection, hold_id)
+    if hold.may_be_approved:
+        return f"hold {hold_id} ({hold.label}): a newer question asks about it{_last(acts)}"
+    return late_line(hold)
+
+
+def late_line(hold: Hold) -> str:
+    """What is reported to a person whose answer comes after the decision: who decided what and when, and what can be done."""
+    known = f"hold {hold.hold_id} ({hold.label})"
+    by = f" by {hold.decided_by}" if hold.decided_by else ""
+    at = f" at {hold.decided_at:%Y-%m-%d %H:%M:%S %Z}" if hold.decided_at else ""
+    if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
+        return f"{_why_not(hold)}; nothing was done"
+    if hold.state == HoldState.APPROVED:
+        sent = "its changes are sent" if hold.released_at else "the next run sends its changes"
+        return (
+            f"{known} is {hold.state}{by}{at} already, and {sent}; nothing was done."
+            f" `shelfsync runs show {hold.run_id}` shows what was sent"
+        )
+    again = f". `shelfsync holds reopen {hold.hold_id} --reason TEXT` opens it again" if hold.may_be_reopened else ""
+    return f"{known} is {hold.state}{by}{at}; nothing was done{again}"
+
+
 def _why_not(hold: Hold) -> str:
     by = f" by {hold.decided_by}" if hold.decided_by else ""
     if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
@@ -283,8 +404,8 @@ def _without(rows: Any, skus: set[str]) -> Any:
     return rows.filter(pc.invert(pc.is_in(rows["sku"], value_set=pa.array(sorted(skus), pa.string()))))
 
 
-def _known(connection: Connection, hold_id: int) -> Hold:
-    found = holds.read(connection, hold_id)
+def _known(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold:
+    found = holds.read(connection, hold_id, lock=lock)
     if found is None:
         raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
     return found

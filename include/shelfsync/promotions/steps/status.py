@@ -1,5 +1,5 @@
 """status: the state of every promotion, problems first; what is held, quarantined and rejected; the last runs; and one promotion
-with its SKUs, its requests, its rejected pairs, and its findings against the catalog. And the operator's decision about what is held.
+with its SKUs, its requests, its rejected pairs, and its findings against the catalog.
 """
 
 from __future__ import annotations
@@ -170,28 +170,3 @@ def status(
             "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
             "paused": kill_switch.lines(connection),
         }
-
-
-def decide_hold(context: Context, hold_id: int, *, approve: bool, by: str) -> bool:
-    """Approves or declines one hold, also against an earlier decision; False: the held values have changed."""
-    with context.engine.begin() as connection:
-        return promotion_holds.decide_one(connection, hold_id, state=_state(approve), by=by)
-
-
-def decide(
-    context: Context, campaign: str | None, *, rule: str | None, approve: bool, by: str, newest: int | None = None
-) -> int:
-    """Approves or declines the holds of a campaign (None: of all), of one rule alone, if given, up to the hold `newest`; returns how many.
-
-    Where none of a campaign waits, it reverses the earlier decisions.
-    """
-    state, earlier = _state(approve), _state(not approve)
-    with context.engine.begin() as connection:
-        done = promotion_holds.decide(connection, campaign, rule=rule, state=state, by=by, newest=newest)
-        if done or campaign is None:
-            return done
-        return promotion_holds.decide(connection, campaign, rule=rule, state=state, by=by, before=earlier)
-
-
-def _state(approve: bool) -> str:
-    return "approved" if approve else "declined"

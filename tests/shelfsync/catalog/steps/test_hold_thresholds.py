@@ -145,10 +145,15 @@ def test_thresholds_that_are_none_or_those_of_the_question_decide_nothing(shop, 
 def test_thresholds_after_a_declined_hold_let_a_part_through_like_an_approval_after_one(shop):
     number = _twenty_five(shop)
     shop.app.holds.decide(number, approve=False, who="ada", why="no")
+    late = shop.app.holds.reconsider(number, {"move": 0.6, "max_rows": 0}, who="bob")
+    assert (late["decided"], late["state"]) == (False, "declined")
+    shop.app.holds.reopen(number, who="bob", why="a part is right")
     result = shop.app.holds.reconsider(number, {"move": 0.6, "max_rows": 0}, who="bob")
     assert (result["decided"], result["state"]) == (True, "approved")
     assert [(one["state"], one["decided_by"]) for one in shop.app.holds.show(number)["decisions"]] == [
         ("declined", "ada"),
+        ("approved", "bob"),  # too late
+        ("open", "bob"),
         ("approved", "bob"),
     ]
     shop.app.holds.deliver(number)

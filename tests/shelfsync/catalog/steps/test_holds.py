@@ -212,6 +212,9 @@ def test_a_hold_without_a_decision_in_time_expires(make_world, shop):
     assert shop.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "timeout")]
     assert price(shop, "s001") == Decimal("2.50")
     (hold,) = shop.app.holds.listed()
+    late = shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
+    assert (late["state"], late["decided"], "nothing was done" in late["line"]) == ("expired", False, True)
+    assert shop.app.holds.reopen(hold["hold_id"], who="ada", why="the price is right")["state"] == "open"
     assert shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "approved", "late is not never"
     shop.app.holds.deliver(hold["hold_id"])
     assert price(shop, "s001") == 25
@@ -282,14 +285,18 @@ def test_every_decision_is_kept_with_person_and_reason(shop):
     with shop.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
     shop.sync("delta")
+    shop.app.holds.reopen(number, who="eve", why="ada knows")
     shop.app.holds.decide(number, approve=True, who="ada", why="a new pack of ten")
-    shown = shop.app.holds.show(number)
-    assert [(one["state"], one["decided_by"], one["why"]) for one in shown["decisions"]] == [
-        ("expired", "timeout", None),
-        ("approved", "ada", "a new pack of ten"),
-    ]
     assert shop.app.holds.decide(number, approve=False, who="bob", why="too late")["decided"] is False
-    assert shop.app.holds.show(number)["decisions"] == shown["decisions"], "what decided nothing is no decision"
+    assert shop.app.holds.decide(number, approve=False, who="bob", why="too late")["decided"] is False
+    acts = shop.app.holds.show(number)["decisions"]
+    assert [(one["state"], one["decided_by"], one["why"], one["ignored"] is None) for one in acts] == [
+        ("expired", "timeout", None, True),
+        ("open", "eve", "ada knows", True),
+        ("approved", "ada", "a new pack of ten", True),
+        ("declined", "bob", "too late", False),
+    ]
+    assert "approved by ada at" in acts[-1]["ignored"]
 
 
 @pytest.mark.slow
@@ -298,15 +305,18 @@ def test_a_declined_hold_stays_in_the_history_of_the_approval_after_it(shop):
     shop.sync("delta")
     number = waiting(shop)[0]["hold_id"]
     shop.app.holds.decide(number, approve=False, who="ada", why="a typing error")
+    shop.app.holds.reopen(number, who="bob", why="asked the buyers")
     shop.app.holds.decide(number, approve=True, who="bob", why="it is right after all")
     assert [(one["state"], one["decided_by"], one["why"]) for one in shop.app.holds.show(number)["decisions"]] == [
         ("declined", "ada", "a typing error"),
+        ("open", "bob", "asked the buyers"),
         ("approved", "bob", "it is right after all"),
     ]
     messages = [event.message for event in shop.app.explain(V, "s001").events if event.step == "guard"]
     assert [message.partition(":")[0] for message in messages] == [
         f"the guard shifted_decimal holds it (hold {number})",
         f"hold {number} was declined by ada (a typing error)",
+        f"hold {number} was reopened by bob (asked the buyers)",
         f"hold {number} was approved by bob (it is right after all)",
     ]
 

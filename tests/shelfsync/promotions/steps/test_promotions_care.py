@@ -255,7 +255,9 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     lines = shop.sync()["lines"]
     assert any(line.startswith("held (discount)") and "campaign c0" in line for line in lines)
     assert "declined: 1 campaign, not sent until it changes" in lines
-    assert path.decide("c1", rule=None, approve=True, by="ada") == 1, "a person changes her mind"
+    assert path.decide("c1", rule=None, approve=True, by="ada") == 0, "the decision stands"
+    assert path.reopen("c1", by="ada", why="the flyer is right") == 1, "a person changes her mind"
+    assert path.decide("c1", rule=None, approve=True, by="ada") == 1
     shop.sync()
     assert shop.seen() == {"b": 1.0}
 
@@ -266,9 +268,10 @@ def test_the_status_names_what_was_declined_and_how_to_take_it_back(shop, monkey
     shop.world.app.promotions.decide("c1", rule=None, approve=False, by="ada")
     monkeypatch.setattr(promotions, "opened", lambda: contextlib.nullcontext(shop.world.app.context))
     assert (
-        "declined by ada: c1, discount, vendor store-001; `shelfsync promotions approve c1` takes it back"
+        "declined by ada: c1, discount, vendor store-001; `shelfsync promotions reopen c1 --reason TEXT` opens it again"
         in promotions.status().lines
     )
+    shop.world.app.promotions.reopen("c1", by="ada", why="the flyer is right")
     shop.world.app.promotions.decide("c1", rule=None, approve=True, by="ada")
     assert not any(line.startswith("declined") for line in promotions.status().lines)
 
