@@ -28,8 +28,8 @@ EXPLAIN = Page(
 ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
 SWITCHES = Page("/switches", "Pause")
 
-_IN_PROGRESS = frozenset({VendorState.OPEN, VendorState.PLANNED, VendorState.BUSY, VendorState.SUPERSEDED})
-"""States of a vendor in its newest run that a later step or run ends by itself."""
+_UNFINISHED = frozenset({VendorState.OPEN, VendorState.BUSY, VendorState.SUPERSEDED})
+"""States of a vendor in its last run that a later step or run ends by itself."""
 
 
 @VENDORS.router.get("/")
@@ -52,10 +52,17 @@ def vendors(request: Request) -> HTMLResponse:
 def _appearance(row: dict[str, Any]) -> dict[str, str]:
     """`tone` (its colour) and `words` of a vendor's row. Work in progress is no error, unless its requests fail repeatedly."""
     state = row["last_state"] or ""
-    if state not in _IN_PROGRESS:
+    if state not in _UNFINISHED:
         return {"tone": "bad" if row["error"] else "", "words": state}
     if row["consecutive_failures"] and row["error"]:
         return {"tone": "bad", "words": state}
+    if not row["at_work"]:
+        return {
+            "tone": "",
+            "words": "waits for the next run"
+            if row["last_state"] != VendorState.OPEN
+            else "not finished, and no run is at work with it",
+        }
     return {"tone": "", "words": "first sync in progress" if row["acknowledged_at"] is None else "in progress"}
 
 

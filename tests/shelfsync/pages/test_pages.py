@@ -173,6 +173,20 @@ def test_a_first_sync_in_progress_is_no_error(world, browse):
 
 
 @pytest.mark.slow
+def test_a_store_whose_first_sync_succeeded_is_not_in_progress(world, browse):
+    """A delta that was passed over meanwhile is newer, and says nothing once the full sync has ended."""
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-001", "a", "1.00")
+    run_id, vendors = world.begin("full")
+    world.sync("delta")
+    for word in ("deliver", "confirm", "acknowledge"):
+        if word == "confirm":
+            world.app.wait(run_id, vendors)
+        world.app.step(word, run_id, vendors)
+    assert _rows(browse(world.app)) == [("", "acknowledged")]
+
+
+@pytest.mark.slow
 def test_work_in_progress_is_distinguished_from_a_failure(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])

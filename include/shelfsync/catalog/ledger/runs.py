@@ -155,6 +155,12 @@ def next_delta_s(connection: Connection, run_id: int, *, every_s: float) -> floa
     return None if found is None else float(found)
 
 
+def living(connection: Connection) -> list[int]:
+    """The runs that have not ended and are alive; no dry run."""
+    known = (run.c.state == RunState.RUNNING, sa.not_(run.c.dry_run), alive())
+    return list(connection.execute(sa.select(run.c.run_id).where(*known)).scalars())
+
+
 def alive() -> sa.ColumnElement[bool]:
     """SQL: whether the run of the row at hand (of `ledger.run`) is alive."""
     locked = sa.text(

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from shelfsync import metrics
 from shelfsync.catalog.ledger import batches, change_files, restorations, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.ledger import runs as catalog_runs
 from shelfsync.catalog.ledger.batches import rank
 from shelfsync.catalog.ledger.tables import batch
 from shelfsync.catalog.steps import absent
@@ -44,10 +45,12 @@ SELECT v.vendor,
        extract(epoch FROM ledger.instant() - j.created_at) AS open_for_s,
        l.run_id AS last_run,
        l.state AS last_state,
+       j.job_id IS NOT NULL OR l.state = 'busy' AND f.at_work OR l.state = 'open' AND l.run_id = ANY (:alive) AS at_work,
        l.failed_step,
        l.error,
        v.consecutive_failures,
-       extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
+       extract(epoch FROM ledger.instant() - coalesce(least(p.since, a.since, w.since), s.since)) AS oldest_unacknowledged_s,
+       extract(epoch FROM ledger.instant() - h.since) AS oldest_held_s
 FROM ledger.vendor AS v
 LEFT JOIN LATERAL (
     SELECT moved.created_at FROM ledger.baseline AS moved LEFT JOIN ledger.job USING (job_id)
@@ -57,27 +60,64 @@ LEFT JOIN LATERAL (
     SELECT job.* FROM ledger.job
     WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed') ORDER BY job.job_id LIMIT 1
 ) AS j ON true
+CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+        WHERE vr.run_id = ANY (:alive) AND vr.vendor = v.vendor AND vr.state = 'open' AND vr.generation >= v.fence AND run.kind = 'full'
+    ) AS at_work
+) AS f
 LEFT JOIN LATERAL (
-    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-    WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
+    SELECT found.* FROM (
+        (SELECT 1 AS place, vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+        WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.state <> 'superseded'
+            AND (vr.state <> 'busy' OR j.job_id IS NOT NULL OR f.at_work OR v.consecutive_failures > 0)
+            AND (run.skus = '{}' OR vr.state NOT IN ('acknowledged', 'unchanged'))
+        ORDER BY vr.generation DESC LIMIT 1)
+        UNION ALL
+        (SELECT 2 AS place, vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+        WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1)
+    ) AS found ORDER BY found.place LIMIT 1
 ) AS l ON true
 LEFT JOIN LATERAL (
-    SELECT done.generation, done.run_id FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
+    SELECT done.generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
     WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
+        AND NOT EXISTS (
+            SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
+            WHERE batch.run_id = done.run_id AND batch.vendor = done.vendor AND batch.generation = done.generation
+                AND (job.unaccounted > 0 OR job.state = 'unconfirmed'))
     ORDER BY done.generation DESC LIMIT 1
 ) AS d ON true
 LEFT JOIN LATERAL (
-    SELECT true AS unaccounted FROM ledger.job JOIN ledger.batch USING (batch_id)
-    WHERE batch.run_id = d.run_id AND batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0 LIMIT 1
-) AS u ON true
-LEFT JOIN LATERAL (
-    SELECT min(coalesce(e.read_at, vr.updated_at)) AS waiting_since
-    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) LEFT JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
-    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation >= coalesce(d.generation, 0)
-        AND (vr.generation > coalesce(d.generation, 0) OR u.unaccounted)
+    SELECT min(e.read_at) AS since
+    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation > coalesce(d.generation, 0) AND vr.state <> 'unchanged'
 ) AS w ON true
+LEFT JOIN LATERAL (
+    SELECT min(coalesce(batch.wanted_at, batch.created_at)) AS since FROM ledger.batch
+    WHERE batch.vendor = v.vendor AND (batch.state = 'planned' OR batch.batch_id IN (
+        SELECT job.batch_id FROM ledger.job WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed')))
+) AS p ON true
+LEFT JOIN LATERAL (
+    SELECT min(hold.held_at) AS since FROM ledger.hold
+    WHERE hold.vendor = v.vendor AND hold.state = 'approved' AND hold.spent_at IS NULL AND hold.superseded_by IS NULL
+        AND (hold.released_at IS NULL OR j.job_id IS NOT NULL)
+) AS a ON true
+LEFT JOIN LATERAL (
+    SELECT min(hold.held_at) AS since FROM ledger.hold
+    WHERE hold.vendor = v.vendor AND hold.state IN ('open', 'declined', 'expired') AND hold.superseded_by IS NULL
+) AS h ON true
+LEFT JOIN LATERAL (
+    SELECT e.read_at AS since
+    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.snapshot_path IS NOT NULL ORDER BY vr.generation DESC LIMIT 1
+) AS s ON true
 WHERE v.forgotten IS NULL
 ORDER BY v.vendor
+"""
+"""`l`: the vendor's last run, which is the newest one that says how the vendor is. A run passed over says it only while its cause lasts;
+a superseded one, or the success of an urgent run, says nothing of the whole vendor. `d`: the last run that left nothing of it unconfirmed.
+
+The oldest change waits since `w` (read after `d`), `p` (planned or in a job), `a` (approved hold); `s`, the newest snapshot, if none is known.
 """
 
 _RUNS = """
@@ -94,12 +134,14 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
     `freshness` has the times of the last day's changes, by priority; `requests` what the request limit was used for.
 
     Times are seconds by the database's clock. `oldest_unacknowledged_s` counts from the extract that had the change, and is null if
-    nothing waits. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
+    nothing is pending, in flight or unconfirmed. `oldest_held_s` is the same of what a guard holds. `at_work`: a job of the vendor is open,
+    or a run is at work with it. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
     cannot be read. `rejected` is the sum of what is rejected for good and for now.
     """
     numbers = counts(context)
     with context.engine.connect() as connection:
-        vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]
+        alive = {"alive": catalog_runs.living(connection)}
+        vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS), alive).mappings()]
         fresh = freshness_lately(connection)
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = kill_switch.stops(connection)
@@ -115,7 +157,11 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
         row.update(_numbers(numbers.get(row["vendor"])))
-        for name in ("open_for_s", "oldest_unacknowledged_s"):
+        if row["pending"] is not None and not row["pending"] + row["in_flight"] + row["unconfirmed"]:
+            row["oldest_unacknowledged_s"] = None
+        if row["held"] == 0:
+            row["oldest_held_s"] = None
+        for name in ("open_for_s", "oldest_unacknowledged_s", "oldest_held_s"):
             row[name] = None if row[name] is None else float(row[name])
     return {
         "paused": [str(stop) for stop in off],
@@ -175,9 +221,8 @@ def report_gauges(context: Context) -> None:
     metrics.gauge("jobs.open", sum(row["open_job"] is not None for row in vendors))
     for name in NAMES:
         metrics.gauge(f"skus.{name}", sum(row[name] or 0 for row in vendors))
-    metrics.gauge(
-        "oldest_unacknowledged_s", max((row["oldest_unacknowledged_s"] or 0.0 for row in vendors), default=0.0)
-    )
+    for name in ("oldest_unacknowledged_s", "oldest_held_s"):
+        metrics.gauge(name, max((row[name] or 0.0 for row in vendors), default=0.0))
 
 
 def outlook(context: Context) -> Forecast:

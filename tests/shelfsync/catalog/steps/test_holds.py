@@ -73,6 +73,22 @@ def test_what_is_approved_while_the_rest_of_its_skus_is_with_the_platform_leaves
 
 
 @pytest.mark.slow
+def test_what_is_held_and_what_is_approved_and_not_sent_have_an_age_each(shop):
+    hold = slip(shop)
+    shop.sync("delta")
+    (held,) = shop.app.status()["vendors"]
+    assert (held["held"], held["pending"], held["oldest_unacknowledged_s"]) == (1, 0, None)
+    assert held["oldest_held_s"] > 0
+    shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
+    (approved,) = shop.app.status()["vendors"]
+    assert (approved["held"], approved["pending"], approved["oldest_held_s"]) == (0, 1, None)
+    assert approved["oldest_unacknowledged_s"] >= held["oldest_held_s"]
+    shop.app.holds.deliver(hold["hold_id"])
+    (sent,) = shop.app.status()["vendors"]
+    assert (sent["pending"], sent["oldest_unacknowledged_s"]) == (0, None)
+
+
+@pytest.mark.slow
 def test_delivering_twice_sends_once(shop):
     hold = slip(shop)
     shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")

@@ -8,6 +8,7 @@ import pytest
 from structlog.contextvars import get_contextvars
 
 from shelfsync import metrics
+from shelfsync.catalog.steps.status import report_gauges
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
@@ -133,3 +134,63 @@ def test_skus_without_an_outcome_keep_the_age_running(make_world):
     world.platform.faults()
     assert world.sync("delta")["accepted"] == 1
     assert _row(world)["oldest_unacknowledged_s"] is None
+
+
+def _finish(shop, run_id, vendors):
+    """The rest of a run whose requests are planned."""
+    shop.app.step("deliver", run_id, vendors)
+    shop.app.wait(run_id, vendors)
+    for word in ("confirm", "acknowledge"):
+        shop.app.step(word, run_id, vendors)
+
+
+def test_a_delta_that_was_passed_over_does_not_mask_the_full_sync_that_ended_since(shop, metrics_sink):
+    full, vendors = shop.begin("full")
+    delta = shop.sync("delta")["run"]
+    over = _row(shop)
+    assert (over["last_run"], over["last_state"], over["at_work"]) == (delta, "busy", True)
+    _finish(shop, full, vendors)
+    done = _row(shop)
+    assert (done["last_run"], done["last_state"], done["error"], done["at_work"]) == (full, "acknowledged", None, False)
+    assert (done["pending"], done["oldest_unacknowledged_s"], done["oldest_held_s"]) == (0, None, None)
+    report_gauges(shop.app.context)
+    assert metrics_sink.gauges["oldest_unacknowledged_s"] == metrics_sink.gauges["oldest_held_s"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("later", ["busy", "superseded", "unchanged", "acknowledged"])
+def test_a_failure_is_masked_by_no_run_that_says_nothing_of_the_whole_vendor(shop, later):
+    """A later run that was passed over or superseded, and the success of an urgent run."""
+    failed, passed = (shop.sync("full")["run"], shop.sync("delta")["run"])
+    named = later in {"unchanged", "acknowledged"}
+    with shop.app.context.engine.begin() as connection:
+        change = "UPDATE ledger.vendor_run SET state = '%s', error = '%s' WHERE run_id = %s"
+        connection.exec_driver_sql(change % ("failed", "no", failed))
+        connection.exec_driver_sql(change % (later, "", passed))
+        if named:
+            connection.exec_driver_sql(f"UPDATE ledger.run SET skus = '{{a}}' WHERE run_id = {passed}")
+    assert (_row(shop)["last_run"], _row(shop)["last_state"]) == (failed, "failed")
+
+
+@pytest.mark.slow
+def test_a_run_that_died_is_not_said_to_be_at_work(shop):
+    run_id, _ = shop.begin("full", upto="diff")
+    assert _row(shop)["at_work"]
+    with shop.app.context.engine.begin() as connection:
+        long_ago = "ledger.instant() - interval '1 day'"
+        connection.exec_driver_sql(f"UPDATE ledger.vendor_run SET updated_at = {long_ago} WHERE run_id = {run_id}")
+        connection.exec_driver_sql(f"UPDATE ledger.run SET started_at = {long_ago} WHERE run_id = {run_id}")
+    assert (_row(shop)["last_state"], _row(shop)["at_work"]) == ("open", False)
+
+
+@pytest.mark.slow
+def test_repeated_runs_without_an_outcome_do_not_make_the_oldest_change_young(make_world):
+    world = make_world(sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 30})
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b")])
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "1.00")
+    world.platform.faults({"at": "log", "kind": "missing_sku"})
+    assert world.sync("full")["unaccounted"] >= 1
+    world.rows("SELECT pg_sleep(1)")
+    assert world.sync("delta")["unaccounted"] >= 1
+    assert _row(world)["oldest_unacknowledged_s"] > 1
