@@ -138,3 +138,13 @@ class DownloadBrokenError(DownloadError):
     """The file came damaged, empty, shorter than announced, too slowly, or without a provable end."""
 
     remedy = "Discard the partial file and download it again."
+
+
+class DownloadEmptyError(DownloadBrokenError):
+    """The host answered with a whole file of no bytes. The platform has written nothing."""
+
+
+class DownloadSlowError(DownloadBrokenError):
+    """The host sent fewer bytes a second than the client waits for."""
+
+    remedy = "Lower the least speed of a download if the connection is that slow."

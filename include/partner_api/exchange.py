@@ -13,6 +13,7 @@ from partner_api import answers, tokens
 from partner_api.errors import (
     AmbiguousError,
     DownloadBrokenError,
+    DownloadSlowError,
     PartnerError,
     UnavailableError,
     UnexpectedAnswerError,
@@ -58,6 +59,8 @@ class Call:
     connect_to: str | None = None
     deadline_s: float | None = None
     """Seconds for the whole answer; None: DEADLINE_TIMEOUTS times the timeout of one read."""
+    head_s: float | None = None
+    """Seconds for the head of the answer, where its speed counts; None: as long as for the whole."""
     attempts_max: int | None = None
     """None: that of the client."""
     receiver: Callable[[], Receiver] | None = None
@@ -75,7 +78,8 @@ def exchange(session: Session, call: Call) -> Answer:
         try:
             answer = session.sender.send(_request(session, call, token, request_id), receiver)
         except TransportFailure as failure:
-            if receiver.spent or attempt >= _attempts_max(session, call) or (failure.sent and not call.safe_to_repeat):
+            repeatable = not failure.sent or (call.safe_to_repeat and not failure.overdue)
+            if receiver.spent or attempt >= _attempts_max(session, call) or not repeatable:
                 raise _unanswered(call, failure, request_id, cut=receiver.spent) from None
             session.clock.sleep(backoff_s(session, attempt))
             continue
@@ -129,7 +133,7 @@ def _request(session: Session, call: Call, token: SecretStr | None, request_id: 
         headers["X-Request-Id"] = request_id
     if token is not None:
         headers["Authorization"] = f"Bearer {token.get_secret_value()}"
-    request = Request(call.method, call.url, headers, call.body, call.connect_to)
+    request = Request(call.method, call.url, headers, call.body, call.connect_to, head_s=call.head_s)
     deadline_s = session.timeout_s * DEADLINE_TIMEOUTS if call.deadline_s is None else call.deadline_s
     return replace(request, deadline_s=deadline_s + request.body_bytes / UPLOAD_BYTES_PER_S)
 
@@ -168,6 +172,9 @@ def backoff_s(session: Session, attempt: int) -> float:
 
 
 def _unanswered(call: Call, failure: TransportFailure, request_id: str, *, cut: bool) -> PartnerError:
+    if failure.overdue and call.head_s is not None and not cut:
+        message = f"no answer came within {call.head_s:g} s"
+        return DownloadSlowError(message, operation=call.operation, request_id=request_id)
     if cut:
         message = f"the connection was lost in the middle of the file: {failure}"
         return DownloadBrokenError(message, operation=call.operation, request_id=request_id)

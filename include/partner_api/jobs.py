@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin
@@ -21,6 +21,7 @@ from partner_api.exchange import Call, exchange, judged
 from partner_api.receivers import Saved
 
 if TYPE_CHECKING:
+    from partner_api.dialect import DownloadLimits
     from partner_api.json_values import Raw
     from partner_api.links import Link
     from partner_api.sender import Answer
@@ -156,16 +157,21 @@ class Downloaded:
     wire_bytes: int
 
 
-def download(session: Session, url: str, file: BinaryIO, *, priority: str = "catalog") -> Downloaded:
+def download(
+    session: Session, url: str, file: BinaryIO, *, priority: str = "catalog", max_bytes: int | None = None
+) -> Downloaded:
     """Writes the file behind a link, gzip expanded. After any error the caller discards the file.
 
-    Only the platform's own host receives the token. LinkNotAllowedError: the address is not allowed, and the client sent nothing.
-    LinkExpiredError, DownloadTooLargeError, DownloadBrokenError: see there.
+    Only the platform's own host receives the token. `max_bytes`: a lower ceiling than that of the limits. LinkNotAllowedError: the
+    address is not allowed, and the client sent nothing. LinkExpiredError, DownloadTooLargeError, DownloadBrokenError: see there.
     """
     link = checked(session, url)
+    limits = session.limits
+    if max_bytes is not None:
+        limits = replace(limits, max_bytes=min(max_bytes, limits.max_bytes))
     receivers: list[Saved] = []
     for _ in range(session.limits.redirects_max + 1):
-        call = _call(session, link, priority, partial(_saved, session, file, receivers))
+        call = _call(session, link, priority, partial(_saved, session, limits, file, receivers))
         answer = exchange(session, call)
         if answer.status in {301, 302, 303, 307, 308}:
             link = _next(session, link, answer)
@@ -215,13 +221,16 @@ def _call(session: Session, link: Link, priority: str, receiver: partial[Saved])
         to_platform=to_platform,
         connect_to=address,
         deadline_s=session.limits.total_s + session.timeout_s,
+        head_s=session.limits.speed_grace_s + session.limits.speed_window_s
+        if session.limits.least_bytes_per_s
+        else None,
         receiver=receiver,
     )
 
 
-def _saved(session: Session, file: BinaryIO, receivers: list[Saved]) -> Saved:
+def _saved(session: Session, limits: DownloadLimits, file: BinaryIO, receivers: list[Saved]) -> Saved:
     """A receiver for one attempt."""
-    receivers.append(Saved(file, session.limits, session.clock.monotonic_s))
+    receivers.append(Saved(file, limits, session.clock.monotonic_s))
     return receivers[-1]
 
 

@@ -6,7 +6,13 @@ import hashlib
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
-from partner_api.errors import DownloadBrokenError, DownloadTooLargeError, UnexpectedAnswerError
+from partner_api.errors import (
+    DownloadBrokenError,
+    DownloadEmptyError,
+    DownloadSlowError,
+    DownloadTooLargeError,
+    UnexpectedAnswerError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,6 +115,7 @@ class Saved:
         self._limits = limits
         self._monotonic_s = monotonic_s
         self._ends_at_s = monotonic_s() + limits.total_s
+        self._speed = _Speed(limits, monotonic_s)
         self._hash = hashlib.sha256()
         self._error: Collected | None = None
         self._head = b""
@@ -146,14 +153,15 @@ class Saved:
         self._layers = [outer] if outer else []
 
     def feed(self, chunk: bytes) -> None:
+        self.wire_bytes += len(chunk)
+        if self._monotonic_s() > self._ends_at_s:
+            raise DownloadBrokenError(f"not done after {self._limits.total_s:g} s; {self.wire_bytes} bytes came")
+        self._speed.count(len(chunk))
         if self._error is not None:
             self._error.feed(chunk)
             return
-        self.wire_bytes += len(chunk)
         if self.wire_bytes > self._limits.max_bytes:
             raise DownloadTooLargeError(f"more than the allowed {self._limits.max_bytes} bytes came")
-        if self._monotonic_s() > self._ends_at_s:
-            raise DownloadBrokenError(f"not done after {self._limits.total_s:g} s; {self.wire_bytes} bytes came")
         try:
             for piece in self._expand(chunk, self._layers):
                 self._sniff(piece)
@@ -172,7 +180,7 @@ class Saved:
         if not all(layer.complete for layer in self._layers):
             raise DownloadBrokenError("the file's gzip ends in the middle")
         if self.written_bytes == 0:
-            raise DownloadBrokenError("the file is empty; even one without lines has a header")
+            raise DownloadEmptyError("the file is empty; even one without lines has a header")
         return b""
 
     def _expand(self, chunk: bytes, layers: list[Expander]) -> Iterator[bytes]:
@@ -215,6 +223,30 @@ class Saved:
             raise DownloadTooLargeError(f"the file expands to more than {limits.ratio_max:g} times its size")
         self._hash.update(piece)
         self._file.write(piece)
+
+
+class _Speed:
+    """The speed of a body: DownloadSlowError if one window of it, after the grace, has too few bytes."""
+
+    def __init__(self, limits: DownloadLimits, monotonic_s: Callable[[], float]) -> None:
+        self._limits = limits
+        self._monotonic_s = monotonic_s
+        self._from_s: float | None = None
+        self._bytes = 0
+
+    def count(self, more: int) -> None:
+        limits, now_s = self._limits, self._monotonic_s()
+        if self._from_s is None:
+            self._from_s = now_s + limits.speed_grace_s
+        self._bytes += more
+        passed_s = now_s - self._from_s
+        if passed_s < limits.speed_window_s:
+            return
+        if self._bytes < limits.least_bytes_per_s * passed_s:
+            raise DownloadSlowError(
+                f"{self._bytes} bytes came in {passed_s:.0f} s; the least speed is {limits.least_bytes_per_s:g} bytes a second"
+            )
+        self._from_s, self._bytes = now_s, 0
 
 
 def _expander_for(headers: httpx.Headers) -> Expander | None:

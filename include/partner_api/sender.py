@@ -21,7 +21,7 @@ from partner_api.receivers import StopReceiving
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import SecretStr
 
@@ -82,6 +82,8 @@ class Request:
     body: bytes | StreamedBody = field(default=b"", repr=False)
     connect_to: str | None = None
     deadline_s: float = 300.0
+    head_s: float | None = None
+    """Seconds for the head of the answer; None: as long as for the whole."""
 
     @property
     def body_bytes(self) -> int:
@@ -130,11 +132,12 @@ class Receiver(Protocol):
 
 
 class TransportFailure(Exception):  # noqa: N818  never leaves the package
-    """No answer. `sent`: whether the platform may have received the request."""
+    """No answer. `sent`: whether the platform may have received the request. `overdue`: the deadline ended it."""
 
-    def __init__(self, what: str, *, sent: bool) -> None:
+    def __init__(self, what: str, *, sent: bool, overdue: bool = False) -> None:
         super().__init__(what)
         self.sent = sent
+        self.overdue = overdue
 
 
 class Sender:
@@ -149,8 +152,8 @@ class Sender:
 
     def send(self, request: Request, receiver: Receiver) -> Answer:
         """The answer; TransportFailure when there is none."""
-        deadline = Deadline(request.deadline_s)
         heads: list[httpx.Response] = []
+        deadline = Deadline(request.deadline_s, head_s=request.head_s, head_came=lambda: bool(heads))
         try:
             if self._given is not None:
                 return self._send(request, receiver, heads, {})
@@ -202,14 +205,22 @@ def _answer(response: httpx.Response, receiver: Receiver, *, cut: bool = False) 
 
 
 class Deadline:
-    """Ends a request at its deadline however slowly its head drips: it shuts the socket down under the reading thread.
+    """Ends a request at its deadline however slowly its answer drips: it shuts the socket down under the reading thread.
+
+    `head_s`: an earlier deadline, for an answer of which `head_came` is not true by then.
 
     `see` is the extension `trace` of the request, whose connection has to be a new one (`NO_REUSE`).
     """
 
-    def __init__(self, deadline_s: float) -> None:
-        self._timer = threading.Timer(deadline_s, self._cut)
-        self._timer.daemon = True
+    def __init__(
+        self, deadline_s: float, *, head_s: float | None = None, head_came: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._timers = [threading.Timer(deadline_s, self._cut)]
+        if head_s is not None:
+            self._timers.append(threading.Timer(head_s, self._cut_without_head))
+        for timer in self._timers:
+            timer.daemon = True
+        self._head_came = head_came
         self._socket: socket.socket | None = None
         self.passed = False
 
@@ -225,11 +236,17 @@ class Deadline:
             with contextlib.suppress(OSError):  # it was closed meanwhile
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
+    def _cut_without_head(self) -> None:
+        if not self._head_came():
+            self._cut()
+
     def __enter__(self) -> None:
-        self._timer.start()
+        for timer in self._timers:
+            timer.start()
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        for timer in self._timers:
+            timer.cancel()
 
 
 @functools.cache
@@ -272,7 +289,7 @@ def _is_framed(response: httpx.Response) -> bool:
 
 def _failure(error: Exception, *, overdue: bool) -> TransportFailure:
     if overdue:
-        return TransportFailure("no whole answer before the deadline", sent=True)
+        return TransportFailure("no whole answer before the deadline", sent=True, overdue=True)
     # a LocalProtocolError quotes the header that it does not like
     reason = "" if isinstance(error, httpx.LocalProtocolError) else str(error).split("\n", 1)[0][:200]
     return TransportFailure(f"{type(error).__name__} {reason}".strip(), sent=not isinstance(error, _NEVER_LEFT))

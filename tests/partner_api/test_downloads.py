@@ -17,6 +17,7 @@ from partner_api import DownloadLimits, PartnerClient, StaticToken
 from partner_api.errors import (
     BlockedError,
     DownloadBrokenError,
+    DownloadSlowError,
     DownloadTooLargeError,
     LinkExpiredError,
     LinkNotAllowedError,
@@ -249,6 +250,55 @@ def test_a_dripping_answer_ends_at_the_deadline(tools, head):
     with pytest.raises((DownloadBrokenError, UnavailableError)):
         fetch(tools.client(server, limits=limits, timeout_s=0.5, attempts_max=1), server)
     assert time.monotonic() - began_s < 30
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_a_file_slower_than_the_least_speed_ends_after_one_window(tools, status):
+    clock = tools.QuickClock()
+
+    def drips(seen, send):
+        send(b"HTTP/1.1 %d X\r\nContent-Length: 100000\r\n\r\n" % status)
+        for _ in range(60):
+            clock.slept.append(1.0)
+            send(b"X")
+            time.sleep(0.01)
+
+    server = tools.platform(drips)
+    began_s = clock.monotonic_s()
+    with pytest.raises(DownloadSlowError, match="least speed is 1000 bytes a second"):
+        fetch(tools.client(server, clock=clock), server)
+    assert 30 <= clock.monotonic_s() - began_s < 45
+    assert len(server.of("GET")) == 1
+
+
+def test_a_file_at_the_least_speed_comes_whole(tools):
+    clock = tools.QuickClock()
+
+    def slowly(seen, send):
+        send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LOG))
+        for at in range(0, len(LOG), 1500):
+            clock.slept.append(1.0)
+            send(LOG[at : at + 1500])
+            time.sleep(0.01)
+
+    server = tools.platform(slowly)
+    assert fetch(tools.client(server, clock=clock), server)[1] == LOG
+
+
+def test_a_head_that_drips_has_as_long_as_a_window_and_is_tried_once(tools):
+    server = tools.platform(drip(head=True))
+    limits = DownloadLimits(speed_grace_s=0.1, speed_window_s=0.3)
+    began_s = time.monotonic()
+    with pytest.raises(DownloadSlowError, match="no answer came within"):
+        fetch(tools.client(server, limits=limits), server)
+    assert time.monotonic() - began_s < 20
+    assert len(server.of("GET")) == 1
+
+
+def test_a_caller_may_lower_the_size_limit_of_one_download(tools):
+    server = tools.platform(tools.http(200, LOG))
+    with pytest.raises(DownloadTooLargeError, match=f"{len(LOG)} bytes are announced, 99 are allowed"):
+        tools.client(server).download(f"{server.base_url}{RESULTS}/log.csv", io.BytesIO(), max_bytes=99)
 
 
 def test_a_stalled_file_ends_at_the_read_timeout(tools):
