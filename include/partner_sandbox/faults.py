@@ -92,6 +92,11 @@ KINDS: dict[str, Kind] = {
     "gzip": Kind(("log",), "The file is compressed, and only its content type shows it."),
     "byte_order_mark": Kind(("log",), "The file begins with a byte-order mark."),
     "empty": Kind(("log",), "The file is empty."),
+    "drip": Kind(("log",), "The file comes a byte at a time, with the given seconds (1) between two bytes."),
+    "endless": Kind(
+        ("log",),
+        "The file goes on after its end with lines of SKUs that were never sent (bytes: until it has so many).",
+    ),
     "html_page": Kind(("log",), "An HTML error page is answered with 200."),
     "unknown_columns": Kind(("log",), "The log has an undocumented column before the others and one after them."),
     "older_format": Kind(("log",), "The log is in the older format."),

@@ -5,10 +5,11 @@ The service serves it behind the token, the storage host by a presigned link.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hmac
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import NamedTuple
 
 from fastapi import APIRouter, FastAPI, Request
@@ -93,7 +94,7 @@ def _older(row: LogRow, fine: str) -> str:
 
 
 CSV = "text/csv; charset=utf-8"
-ANY_FILE = ("truncated", "gzip", "byte_order_mark", "html_page", "empty")
+ANY_FILE = ("truncated", "gzip", "byte_order_mark", "html_page", "empty", "drip", "endless")
 LOG_ONLY = ("unknown_columns", "older_format", "missing_sku", "foreign_sku", "contradiction", "log_of_another")
 HTML = "<!DOCTYPE html><html><body><h1>Service temporarily unavailable</h1></body></html>"
 
@@ -114,6 +115,10 @@ def respond(sandbox: Sandbox, job: Job) -> Response:
         return StreamingResponse(_altered(sandbox, job, rule), media_type=CSV)
     if rule.kind == "html_page":
         return Response(HTML, media_type="text/html")
+    if rule.kind == "drip":
+        return StreamingResponse(_dripping("".join(_text(sandbox, job)).encode(), rule), media_type=CSV)
+    if rule.kind == "endless":
+        return StreamingResponse(_endless(_text(sandbox, job), rule), media_type=CSV)
     return _encoded(rule, "".join(_text(sandbox, job)).encode())
 
 
@@ -124,6 +129,25 @@ def _encoded(rule: Rule, whole: bytes) -> Response:
         return Response(b"\xef\xbb\xbf" + whole, media_type=CSV)
     keep = 0 if rule.kind == "empty" else len(whole) * 2 // 3 if rule.bytes is None else rule.bytes
     return Response(whole[:keep], media_type=CSV)
+
+
+async def _dripping(whole: bytes, rule: Rule) -> AsyncIterator[bytes]:
+    for byte in whole:
+        yield bytes((byte,))
+        await asyncio.sleep(1.0 if rule.seconds is None else rule.seconds)
+
+
+def _endless(beginning: Iterator[str], rule: Rule) -> Iterator[bytes]:
+    sent_bytes = 0
+    numbered = (
+        "".join(f'"never-sent-{number}","success","null"\r\n' for number in range(first, first + PIECE_ROWS))
+        for first in itertools.count(step=PIECE_ROWS)
+    )
+    for piece in itertools.chain(beginning, numbered):
+        if rule.bytes is not None and sent_bytes >= rule.bytes:
+            return
+        sent_bytes += len(piece)
+        yield piece.encode()
 
 
 def _text(sandbox: Sandbox, job: Job) -> Iterator[str]:

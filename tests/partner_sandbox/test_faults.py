@@ -473,6 +473,17 @@ class TestLogs:
         assert partner.get(link).text == self.LOG[:5]
         assert partner.get(link).status_code == 503
 
+    def test_it_can_drip(self, platform, partner, stocked):
+        platform.faults({"at": "log", "kind": "drip", "seconds": 0.001})
+        assert log_of(platform, partner).text == self.LOG
+
+    def test_it_can_go_on_without_an_end(self, platform, partner, stocked):
+        platform.faults({"at": "log", "kind": "endless", "bytes": 200_000})
+        text = log_of(platform, partner).text
+        assert text.startswith(self.LOG)
+        assert 200_000 <= len(text) < 400_000
+        assert text.endswith('","success","null"\r\n')
+
     @pytest.mark.parametrize("kind", ["truncated", "gzip", "byte_order_mark", "empty"])
     def test_an_export_can_have_the_faults_of_any_file(self, platform, partner, stocked, kind):
         def export() -> bytes:
