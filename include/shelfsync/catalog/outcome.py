@@ -2,14 +2,16 @@
 
 Always sent = accepted + rejected + unaccounted: there is exactly one outcome for every SKU of the items (I1).
 
-A job without a status and without a log may end by the listing, an observation newer than the sending (I2). The listing shows price and
-availability only, so it confirms only items without any other field. A difference proves nothing: the platform may still be working.
+A job without a log may end by the listing, an observation newer than the sending (I2). The listing shows price and availability only, so
+it confirms only items without any other field. A difference proves nothing: the listing shows a change late. Nor does a match prove
+anything if the listing may still show an older, equal value.
 """
 
 from __future__ import annotations
 
 import json
 from decimal import ROUND_DOWN, Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ from shelfsync.schemas import FIELDS, LOG, OUTCOME
 from shelfsync.storable import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 Key = Literal["sku", "barcode"]
 
-_NO_LINE = "the log has no line about this SKU"
+NO_LINE = "the log has no line about this SKU"
 _AMBIGUOUS = "a line of the log may be about either of two SKUs"
 _NO_ITEM = -1
 
@@ -79,7 +81,7 @@ def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
     lines[ambiguous] = _NO_ITEM
     taken = pa.array(lines, mask=lines == _NO_ITEM)
     states, reasons = column(log, "state").take(taken), column(log, "reason").take(taken)
-    why = pc.if_else(pa.array(ambiguous, pa.bool_()), _AMBIGUOUS, _NO_LINE)
+    why = pc.if_else(pa.array(ambiguous, pa.bool_()), _AMBIGUOUS, NO_LINE)
     columns = {
         "sku": skus,
         "state": states.fill_null("unaccounted"),
@@ -191,10 +193,41 @@ def provable(items: pa.Table) -> pa.Table:
     return items.filter(mask)
 
 
-def listing_lines(items: pa.Table, shown: Iterable[Shown], key: Key = "sku") -> pa.Table:
+def perhaps_older(items: pa.Table, before: pa.Table, sent: pa.Table) -> dict[str, set[str]]:
+    """Field of PROVABLE -> the SKUs of `items` whose listing may still show an older value that equals the one sent.
+
+    `sent`: SENDING schema, oldest first, what was sent before `items` within the time that a change needs to show. `before`: BASELINE
+    schema, what was acknowledged before the first of it. A value is perhaps an older one if another value was sent after it.
+    """
+    wanted = {row["sku"]: row for row in items.select(["sku", *PROVABLE]).to_pylist()}
+    earlier = before.filter(pc.is_in(column(before, "sku"), value_set=column(items, "sku")))
+    found: dict[str, set[str]] = {name: set() for name in PROVABLE}
+    for name in PROVABLE:
+        held = dict(zip(earlier["sku"].to_pylist(), earlier[name].to_pylist(), strict=True))
+        seen = {sku for sku, value in held.items() if value is not None and value == wanted[sku][name]}
+        for row in sent.select(["sku", "state", "quantity", *PROVABLE]).to_pylist():
+            sku, value = row["sku"], row[name]
+            by_quantity = name == "active" and row["quantity"] is not None
+            if row["state"] == "rejected" or sku not in wanted or (value is None and not by_quantity):
+                continue
+            if value == wanted[sku][name] and not by_quantity:
+                seen.add(sku)
+            elif sku in seen:
+                found[name].add(sku)
+    return found
+
+
+def listing_lines(
+    items: pa.Table,
+    shown: Iterable[Shown],
+    key: Key = "sku",
+    *,
+    perhaps_older: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> pa.Table:
     """LOG lines for the provable items that the listing shows: accepted where every value sent is what it shows, else unaccounted.
 
-    A price is compared as the platform keeps it, cut to three decimals; barcodes are compared with their padding.
+    A price is compared as the platform keeps it, cut to three decimals; barcodes are compared with their padding. `perhaps_older`: field ->
+    the SKUs whose match proves nothing.
     """
     by: dict[str, Shown] = {}
     for one in shown:
@@ -206,20 +239,26 @@ def listing_lines(items: pa.Table, shown: Iterable[Shown], key: Key = "sku") -> 
     for item in provable(items).to_pylist():
         called = item["sku"] if key == "sku" else _padded(item["barcode"] or "")
         if called is not None and called in by:
-            rows.append(_line(item, by[called]))
+            unproven = [name for name in PROVABLE if item["sku"] in perhaps_older.get(name, ())]
+            rows.append(_line(item, by[called], unproven))
     return pa.Table.from_pylist(rows, schema=LOG)
 
 
-def _line(item: dict[str, Any], seen: Shown) -> dict[str, Any]:
+def _line(item: dict[str, Any], seen: Shown, unproven: list[str]) -> dict[str, Any]:
     has = {"price": _cut(seen.price), "active": seen.active}
     differs = [name for name in PROVABLE if item[name] is not None and item[name] != has[name]]
     texts = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
-    why = "; ".join(f"the listing shows {name} {texts[name]}, sent was {item[name]}" for name in differs)
+    reasons = [f"the listing shows {name} {texts[name]}, sent was {item[name]}" for name in differs]
+    reasons += [
+        f"the listing may still show {name} {item[name]} from before, as another value was sent in between"
+        for name in unproven
+        if item[name] is not None and name not in differs
+    ]
     return {
         "sku": item["sku"],
         "barcode": item["barcode"],
-        "state": "unaccounted" if differs else "accepted",
-        "reason": why or None,
+        "state": "unaccounted" if reasons else "accepted",
+        "reason": "; ".join(reasons) or None,
         "raw": json.dumps({"listing": {"sku": seen.sku, **texts}}, ensure_ascii=False),
     }
 

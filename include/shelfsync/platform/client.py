@@ -78,7 +78,7 @@ def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only
 def _client(
     settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str, *, read_only: bool
 ) -> PartnerClient:
-    from partner_api import PartnerClient
+    from partner_api import DownloadLimits, PartnerClient
     from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
     from shelfsync.platform.rate_limit import RateLimiter
     from shelfsync.platform.rate_limit.tables import counted
@@ -96,6 +96,7 @@ def _client(
         token_store=store,
         download_hosts=platform.download_hosts,
         private_hosts=platform.private_hosts,
+        limits=DownloadLimits(least_bytes_per_s=platform.download_least_bytes_per_s),
         proxy=None if platform.proxy is None else platform.proxy.get_secret_value(),
     )
 

@@ -39,6 +39,9 @@ class SyncSettings(Section):
     readback_requests_max: int = Field(3, ge=0)
     """shelfsync reads an unconfirmed job back from the platform's listing if that takes at most so many requests. A resend takes
     about three. 0: never."""
+    log_bytes_per_sku: int = Field(4096, ge=64)
+    """The longest log of a job: so many bytes for each SKU sent, after decompression, and one MiB. A log that is longer is not read: the
+    listing ends the job. A line has some 60 bytes; error texts are longer."""
     lease_s: float = Field(1200.0, gt=0)
     """Time without a heartbeat after which another process takes a vendor over. If the process has died, this happens at once.
     It must exceed the longest wait between two writes: SHELFSYNC_RATE_LIMIT__WAIT_MAX_S and one request."""

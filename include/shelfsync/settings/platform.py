@@ -35,6 +35,8 @@ class PlatformSettings(Section):
     """Hosts that may be in a private network and without TLS, such as the sandbox in compose."""
     timeout_s: float = Field(30.0, gt=0)
     """Timeout of one request to the platform."""
+    download_least_bytes_per_s: float = Field(1000.0, ge=0)
+    """Least speed of a log or export, measured over 20 seconds after the first 10. A slower download ends. 0: no least speed."""
     proxy: SecretStr | None = None
     """HTTP proxy on the way to the platform. shelfsync ignores HTTPS_PROXY of the environment."""
     dialect: dict[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)

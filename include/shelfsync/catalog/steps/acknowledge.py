@@ -68,7 +68,8 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
     news = known(context, job)
     status, nothing_came = (news.status or "").upper(), job.result_path is None and news.feedback is None
     if unaccounted == job.sent and nothing_came:
-        return f"{ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
+        outcomes = context.lake.read_table(job.outcomes_path or "")
+        return f"{_common_reason(outcomes) or ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
     if nothing_came:
         return f"no log came, and the listing does not show {unaccounted} of {job.sent} SKUs as they were sent"
     log_or_status = "the platform's log has no line" if job.result_path else _NO_LOG
@@ -136,8 +137,13 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
 
 def _without_result(outcomes: pa.Table) -> str:
     """Why no SKU has an outcome: the common reason if the job left no log, else that the log has none of them."""
-    reasons = outcomes["reason"].unique().to_pylist()
-    return reasons[0] if len(reasons) == 1 and reasons[0] else "the platform reported no result for any SKU"
+    return _common_reason(outcomes) or "the platform reported no result for any SKU"
+
+
+def _common_reason(outcomes: pa.Table) -> str | None:
+    """The reason that every SKU has; None if they differ."""
+    reasons: list[str | None] = outcomes["reason"].unique().to_pylist()
+    return reasons[0] if len(reasons) == 1 else None
 
 
 def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow.compute as pc
 
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
-from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
+from shelfsync.catalog.steps.readback import with_listing
 from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from partner_api.catalog import CatalogEntry
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
@@ -68,7 +68,11 @@ def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease) -
     """Writes the outcomes of a job that the platform has ended, in one transaction with the warehouse."""
     batch = batches.read(lease.session, job.batch_id)
     items = context.lake.read_table(batch.items_path)
-    outcomes = _outcomes(context, job, news, items, lease)
+    found = _log_of(context, job, news, lease)
+    if found.lines is None:
+        outcomes = _without_log(context, job, items, found)
+    else:
+        outcomes = _by_log(context, job, items, found.lines)
     write_outcomes(context, lease, job, batch, items, outcomes)
 
 
@@ -102,15 +106,22 @@ def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception 
     )
 
 
-def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, lease: Lease) -> pa.Table:
-    from shelfsync.catalog.outcome import match, parse_feedback, unmatched
+@dataclass
+class _Log:
+    """The log of an ended job. `lines`: None if none will come, for the reason `trouble`; that too is None where the job has no link.
+
+    `news`: the platform's last report of the job.
+    """
+
+    news: Report
+    lines: pa.Table | None = None
+    trouble: Exception | None = None
+
+
+def _by_log(context: Context, job: CatalogJob, items: pa.Table, lines: pa.Table) -> pa.Table:
+    from shelfsync.catalog.outcome import match, unmatched
 
     key = context.settings.platform.item_key
-    lines, news = _log_lines(context, job, news, lease)
-    if lines is None and news.feedback is None:
-        return all_alike(items, "unaccounted", ended_without_log(news.status))
-    if lines is None:
-        lines = parse_feedback(news.feedback or [])
     unmatched_lines = unmatched(items, lines, key).num_rows
     if unmatched_lines:
         log.warning(
@@ -122,35 +133,80 @@ def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, 
     return match(items, lines, key)
 
 
-def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) -> tuple[pa.Table | None, Report]:
-    """The lines of the job's log, downloaded once and stored, or None if the job has none; and the platform's last report of the job."""
+def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log) -> pa.Table:
+    """The outcomes of a job whose log cannot be read: by the results of its status, then by the listing, at once (I10, I15).
+
+    If a log never comes, a job that waits for it keeps every later change of its vendor, stop-sells too. The next delta sends the rest
+    again. A job that FAILED has changed nothing, so the listing is not read.
+    """
+    from shelfsync.catalog.outcome import parse_feedback
+
+    why = ended_without_log(found.news.status or "ended")
+    if found.trouble is not None:
+        why += f" that can be read ({reason_of(found.trouble)})"
+    if found.news.feedback is None:
+        outcomes = all_alike(items, "unaccounted", why)
+    else:
+        outcomes = _by_log(context, job, items, parse_feedback(found.news.feedback))
+    if (found.news.status or "").upper() == "FAILED":
+        return outcomes
+    try:
+        return with_listing(context, job, items, outcomes)
+    except ThrottledError:
+        raise
+    except PartnerError as error:
+        log.warning("confirm: vendor %s, job %d: the listing proves nothing: %s", job.vendor, job.job_id, error)
+        return outcomes
+
+
+def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease) -> _Log:
+    """The job's log, downloaded once and stored. Raises the error of a log that may come later."""
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
+    found = _Log(news)
     if job.result_path is not None:
         try:
-            return _read_log(context, job, job.result_path, lease), news
+            return _Log(news, _read_log(context, job, job.result_path, lease))
         except Exception as error:
             if not blames_the_file(error):
                 raise
             log.error("%s: the stored log: %s", what, reason_of(error))  # noqa: TRY400  expected, in a line
 
     def use(url: str) -> pa.Table:
-        path = download(context, url, "log", job.vendor, priority=job.priority)
+        path = download(context, url, "log", job.vendor, priority=job.priority, max_bytes=log_bytes_max(context, job))
         _keep(context, job, path, lease)
         return _read_log(context, job, path, lease)
 
     def ask() -> Report:
-        nonlocal news
-        news = poll(context, job)
-        return news
+        found.news = poll(context, job)
+        return found.news
 
     def known_without(trouble: Exception | None) -> bool:
         # status and event may list the rejected SKUs alone: only the log, if it can still come, confirms the others
         if trouble is None:
             return job.feedback is not None
-        return news.ended and news.feedback is not None and (job.overdue or is_final(trouble))
+        found.trouble = trouble
+        will_not_come = is_final(trouble) or job.error is not None or (job.overdue and found.news.feedback is not None)
+        return will_not_come and not found.news.at_work
 
-    lines = first_usable(context, news.links, use, ask, what=what, known_without=known_without)
-    return lines, news
+    try:
+        found.lines = first_usable(context, news.links, use, ask, what=what, known_without=known_without)
+    except Exception as error:
+        if error is found.trouble:  # the log may come later: one more run tries to fetch it
+            with context.engine.begin() as connection:
+                lease.hold(connection)
+                job_row.failed(connection, job.job_id, reason_of(error))
+        raise
+    return found
+
+
+LOG_FLOOR_BYTES = 1024 * 1024
+
+
+def log_bytes_max(context: Context, job: CatalogJob) -> int:
+    """The longest log that the job can have: by the SKUs sent, so that no host fills lake and memory (I13)."""
+    from shelfsync.catalog.job_log import EXPANDED_BYTES_MAX
+
+    return min(LOG_FLOOR_BYTES + job.sent * context.settings.sync.log_bytes_per_sku, EXPANDED_BYTES_MAX)
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
@@ -160,7 +216,7 @@ def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.
 
     with context.lake.open(path) as file:
         try:
-            return parse_log(file, whole=True)
+            return parse_log(file, whole=True, expanded_max_bytes=log_bytes_max(context, job))
         except TruncatedLogError as error:
             log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  one line is enough
             return error.log
@@ -175,63 +231,22 @@ def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> 
         job_row.fetched(connection, job.job_id, path)
 
 
-READBACK_PRIORITY = "catalog"
-
-
 def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
-    """Confirms the job by the listing, which is newer than the sending; False if the listing proves nothing.
+    """Confirms a job past its deadline by the listing, which is newer than the sending; False if the listing proves nothing.
 
     A SKU that it does not prove is unaccounted, and the next delta sends it again (I7).
     """
-    from shelfsync.catalog.outcome import Shown, listing_lines, match, provable
-
     with context.engine.connect() as connection:
         batch = batches.read(connection, job.batch_id)
-    if job.attempts == 0 or not context.settings.sync.readback_requests_max:
-        return False
-    items, key = context.lake.read_table(batch.items_path), context.settings.platform.item_key
-    asked = provable(items)
-    if not asked.num_rows:
-        return False
-    unknown = rejected_skus.unknown_now(context, job.vendor)
+    items = context.lake.read_table(batch.items_path)
     try:
-        entries = _entries(context, job.vendor, asked)
+        outcomes = with_listing(
+            context, job, items, all_alike(items, "unaccounted", "no log came, and the listing does not show it")
+        )
     except (PartnerError, TryAgainError) as error:  # rejected, or not allowed now: the job ends anyway
         log.warning("confirm: vendor %s, job %d: the listing proves nothing: %s", job.vendor, job.job_id, error)
         return False
-    rejected_skus.release_listed(context, job.vendor, unknown, [entry.sku for entry in entries])
-    shown = [Shown(entry.sku, entry.barcodes, entry.price, entry.active) for entry in entries]
-    outcomes = match(items, listing_lines(items, shown, key), key)
-    proven = pc.sum(pc.equal(outcomes["state"], "accepted")).as_py() or 0
-    if not proven:
+    if not pc.any(pc.equal(outcomes["state"], "accepted")).as_py():
         return False
     write_outcomes(context, lease, job, batch, items, outcomes)
-    log.warning(
-        "confirm: vendor %s, job %d: no log came; the listing shows %d of %d SKUs as they were sent",
-        job.vendor,
-        job.job_id,
-        proven,
-        items.num_rows,
-    )
     return True
-
-
-def _entries(context: Context, vendor: str, asked: pa.Table) -> list[CatalogEntry]:
-    """Products of the listing: a search for each SKU if they are few, else page by page, within the allowed number of requests."""
-    most = context.settings.sync.readback_requests_max
-    platform = context.open_platform()
-    if context.settings.platform.item_key == "sku" and asked.num_rows <= most:
-        found: list[CatalogEntry] = []
-        for sku in asked["sku"].to_pylist():
-            page = platform.list_catalog(vendor, query_term=sku, priority=READBACK_PRIORITY)
-            found += [entry for entry in page.products if entry.sku == sku]
-        return found
-    found, number, pages = [], 1, 1
-    while number <= pages:
-        page = platform.list_catalog(vendor, number, priority=READBACK_PRIORITY)
-        pages = page.total_pages or number
-        if pages > most or (page.page_number or number) != number:
-            return []  # too many requests, or the same page again and again
-        found += page.products
-        number += 1
-    return found

@@ -15,6 +15,7 @@ from shelfsync.catalog.state import HELD
 from shelfsync.catalog.warehouse import drift
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
 from shelfsync.schemas import FIELDS, SENDING
+from shelfsync.store.metadata import after
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -44,7 +45,7 @@ def evidence_of(
         current = holds.of_vendor(connection, seen.vendor, *HELD)
         earlier = {} if before is None else drift.drift_causes(connection, before.observation_id)
     return Evidence(
-        sendings=_sendings(context, sent, skus),
+        sendings=sendings(context, sent, skus),
         rejected={sku: reason for sku, reason in rejected.items() if sku in wanted},
         held=_held(context, last, current),
         desired_is_newer=last is not None and last.read_at > seen.observed_at,
@@ -77,10 +78,27 @@ def _late(seen: Observation, propagation_s: float) -> sa.ColumnElement[bool]:
     return sa.or_(after, open_then, job.c.state.in_(OPEN_STATES), young, job.c.ended_at.is_(None))
 
 
-def _sendings(context: Context, sent: list[Any], skus: pa.Array) -> pa.Table:
-    """SENDING schema, oldest first, of these SKUs."""
+def sent_lately(connection: sa.Connection, vendor: str, *, before: int, within_s: float) -> list[Any]:
+    """The vendor's jobs older than the job `before` whose values a listing may not show yet, oldest first; for `sendings`.
+
+    Each with the version of the baseline that it was planned against (`base_version`).
+    """
+    young = sa.or_(job.c.ended_at > after(-within_s), job.c.ended_at.is_(None))
+    statement = (
+        sa.select(
+            *(job.c.job_id, job.c.state, batch.c.items_path, job.c.outcomes_path, sa.literal(value=True).label("late")),
+            batch.c.base_version,
+        )
+        .join(batch, batch.c.batch_id == job.c.batch_id)
+        .where(job.c.vendor == vendor, job.c.job_id < before, job.c.state != State.SUPERSEDED, young)
+    )
+    return list(connection.execute(statement.order_by(job.c.job_id)).all())
+
+
+def sendings(context: Context, sent: list[Any], skus: pa.Array) -> pa.Table:
+    """SENDING schema, oldest first, of these SKUs. `sent`: (number, state, items, outcomes, late, ...) of each job."""
     tables = [SENDING.empty_table()]
-    for number, state, items_path, outcomes_path, late in sent:
+    for number, state, items_path, outcomes_path, late, *_ in sent:
         items = context.lake.read_table(items_path, columns=["sku", *FIELDS])
         items = items.filter(pc.is_in(items["sku"], value_set=skus))
         if not items.num_rows:

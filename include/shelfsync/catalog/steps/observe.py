@@ -150,7 +150,8 @@ def _fetch(context: Context, one: ExportJob, news: Report) -> tuple[str, ExportF
     """
 
     def use(url: str) -> tuple[str, ExportFile]:
-        path = download(context, url, "export", one.vendor, priority="export")
+        most = context.settings.export.file_max_bytes
+        path = download(context, url, "export", one.vendor, priority="export", max_bytes=most)
         return path, _read(context, one, path)
 
     what = f"observe: vendor {one.vendor}, export {one.job_id}"

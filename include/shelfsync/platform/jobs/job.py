@@ -16,6 +16,8 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 
 from partner_api.errors import (
     CredentialsError,
+    DownloadEmptyError,
+    DownloadSlowError,
     DownloadTooLargeError,
     LinkExpiredError,
     LinkNotAllowedError,
@@ -278,8 +280,8 @@ def blames_the_file(error: Exception) -> bool:
 
 
 def is_final(error: Exception) -> bool:
-    """Whether no later try gets a file from the same link: the file cannot be used, or the link has expired."""
-    return blames_the_file(error) or isinstance(error, LinkExpiredError)
+    """Whether no later try gets a file from the same link: the file cannot be used, is empty or too slow, or the link has expired."""
+    return blames_the_file(error) or isinstance(error, LinkExpiredError | DownloadEmptyError | DownloadSlowError)
 
 
 def stops_every_link(error: Exception) -> bool:

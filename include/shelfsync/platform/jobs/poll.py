@@ -9,7 +9,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -124,6 +124,8 @@ class Report:
     feedback: list[dict[str, Any]] | None = None
     ended: bool = False
     """The platform reports the end, or the result is there."""
+    at_work: bool = False
+    """The platform's status call has just returned that the job has not ended, whatever an event reports."""
 
 
 def received(context: Context, connection: sa.Connection, job: Job) -> Sequence[Any]:
@@ -248,7 +250,8 @@ def _store(context: Context, job: Job, answer: Answer, call: StatusCall) -> Repo
             _note(context, connection, "present", job.kind)
         now = kind.read(connection, job.job_id)
         rows = received(context, connection, now)
-    return known(context, now, rows)
+    at_work = answer.status is not None and answer.status.upper() not in kind.ended
+    return replace(known(context, now, rows), at_work=at_work)
 
 
 def postpone(context: Context, job: Job) -> None:

@@ -1,0 +1,216 @@
+"""A job that the platform has ended and whose log cannot be read keeps no change of its vendor waiting: the listing ends it (I2, I7, I15)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partialmethod
+
+import httpx
+import pytest
+
+from partner_api import DownloadLimits
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+VENDOR = "store-001"
+SKUS = ("a", "b", "c")
+LONG = {"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 1800}
+
+
+@pytest.fixture
+def make_shelf(make_world):
+    """Three products whose first values are acknowledged; the deadline of a job is half an hour away."""
+
+    def make(webhook=None, **sections):
+        world = make_world(**{**sections, "sync": {**LONG, **sections.get("sync", {})}})
+        if webhook is not None:
+            world.platform.put_webhook(catalog_url=webhook, secret="canary-webhook-1")
+        world.platform.put_products(VENDOR, [{**A, "sku": sku} for sku in SKUS])
+        for sku in SKUS:
+            world.erp.put(VENDOR, sku, "1.00", None)
+        assert world.sync("full")["accepted"] == len(SKUS)
+        return world
+
+    return make
+
+
+def _job(world):
+    (row,) = world.rows(
+        "SELECT state, accepted, rejected, unaccounted, error FROM ledger.job WHERE kind = 'catalog' ORDER BY job_id DESC LIMIT 1"
+    )
+    return row
+
+
+def _stop_sell(world, sku="b"):
+    """The next delta takes a product off sale: whether customers see it off sale after one run."""
+    world.erp.put(VENDOR, sku, "1.00", None, 0)
+    world.sync("delta")
+    return world.shown()[sku]["active"] is False
+
+
+NO_LOG = {
+    "expired on the first fetch": ({"at": "log", "kind": "expired"},),
+    **{f"the link answers {status}": ({"at": "log", "kind": f"status_{status}"},) for status in (401, 403, 404, 410)},
+    "no bytes": ({"at": "log", "kind": "empty"},),
+    "a page": ({"at": "log", "kind": "html_page"},),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", NO_LOG.values(), ids=NO_LOG)
+def test_the_listing_acknowledges_at_once_what_it_shows_and_the_next_stop_sell_goes(make_shelf, faults):
+    shelf = make_shelf()
+    shelf.platform.faults(*faults)
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+    (price,) = shelf.rows("SELECT price FROM warehouse.baseline WHERE sku = 'a'")
+    assert price.price == Decimal("2.000")
+    assert _stop_sell(shelf)
+
+
+@pytest.mark.slow
+def test_a_log_longer_than_its_skus_allow_is_not_kept(make_shelf):
+    """One SKU: 1 MiB and 4 KiB. The log of the sandbox would go on to 3 MiB."""
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "endless", "bytes": 3_000_000})
+    logs = list(shelf.app.context.lake.folders())
+    kept = {
+        folder: list((shelf.settings.home.parent / "lake" / folder).iterdir())
+        for folder in logs
+        if folder.startswith("log")
+    }
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+    assert {folder: list((shelf.settings.home.parent / "lake" / folder).iterdir()) for folder in kept} == kept
+    assert _stop_sell(shelf)
+
+
+@pytest.mark.slow
+def test_a_log_that_drips_ends_the_job_after_one_window(make_shelf, monkeypatch):
+    monkeypatch.setattr(
+        DownloadLimits, "__init__", partialmethod(DownloadLimits.__init__, speed_grace_s=0.2, speed_window_s=0.5)
+    )
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "drip", "seconds": 0.05})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+    assert shelf.rows("SELECT result_path FROM ledger.job ORDER BY job_id DESC LIMIT 1") == [(None,)]
+
+
+@pytest.mark.slow
+def test_a_link_that_expires_between_the_event_and_the_fetch_ends_the_job(make_shelf, receiver):
+    shelf = make_shelf(receiver.url, sync={"poll_first_s": 3600, "poll_max_s": 3600}, platform={"job_status_path": ""})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    run_id, vendors = shelf.begin("delta", upto="deliver")
+    shelf.app.wait(run_id, vendors)
+    shelf.platform.faults({"at": "log", "kind": "expired"})
+    for word in ("confirm", "acknowledge"):
+        shelf.app.step(word, run_id, vendors)
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+    assert _stop_sell(shelf)
+
+
+@pytest.mark.slow
+def test_a_host_that_is_away_is_tried_by_one_more_run_and_then_the_listing_ends_it(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "status_503"})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf).state == "open"
+    assert "503" in _job(shelf).error
+    assert _stop_sell(shelf)
+    states = shelf.rows("SELECT state FROM ledger.job WHERE kind = 'catalog' ORDER BY job_id")
+    assert states[1].state == "acknowledged"
+
+
+@pytest.mark.slow
+def test_a_log_that_comes_at_the_second_try_counts(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "status_503"})
+    shelf.erp.put(VENDOR, "a", "2.00", 7)
+    shelf.sync("delta")
+    shelf.platform.faults()
+    shelf.app.recover()
+    assert tuple(_job(shelf)) == ("acknowledged", 1, 0, 0, None)
+
+
+@pytest.mark.slow
+def test_what_the_listing_cannot_show_or_shows_otherwise_is_unknown_and_sent_again(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "expired"}, {"at": "job", "kind": "not_applied"})
+    shelf.erp.put(VENDOR, "a", "2.00", None)  # the listing shows 1.00
+    shelf.erp.put(VENDOR, "b", "1.00", 7)  # and no quantity
+    shelf.erp.put(VENDOR, "c", "1.00", None, 1, 3)  # and no sales limit
+    (vendor,) = shelf.sync("delta")["vendors"]
+    assert _job(shelf)[:4] == ("unconfirmed", 0, 0, 3)
+    assert "none of its 3 SKUs is confirmed" in vendor["error"]
+    shelf.platform.faults()
+    assert shelf.sync("delta")["accepted"] == 3
+
+
+@pytest.mark.slow
+def test_the_results_of_the_status_count_beside_the_listing(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "expired"})
+    for sku in (*SKUS, "unknown"):
+        shelf.erp.put(VENDOR, sku, "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 3, 1, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", ["expired", "none"])
+def test_a_failed_job_is_not_ended_by_the_listing(make_shelf, link):
+    shelf = make_shelf()
+    shelf.platform.faults(
+        {"at": "job", "kind": "failed"}, *({"at": "log", "kind": "expired"} for _ in range(link == "expired"))
+    )
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("unconfirmed", 0, 0, 1)
+    assert "list_catalog" not in {entry["operation"] for entry in shelf.platform.journal()["entries"]}
+    shelf.platform.faults()
+    assert _stop_sell(shelf)
+
+
+@pytest.mark.slow
+def test_a_value_that_the_listing_may_still_show_from_before_is_not_acknowledged_by_it(make_shelf):
+    """1.00, then 2.00, then 1.00 again within the time that a change needs to show: the listing shows 1.00 whatever became of the last."""
+    shelf = make_shelf()
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    assert shelf.sync("delta")["accepted"] == 1
+    shelf.platform.faults({"at": "log", "kind": "expired"})
+    shelf.erp.put(VENDOR, "a", "1.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("unconfirmed", 0, 0, 1)
+    (outcome,) = shelf.rows("SELECT reason FROM warehouse.sku_outcome ORDER BY job_id DESC LIMIT 1")
+    assert "may still show price 1.000 from before" in outcome.reason
+
+
+@pytest.mark.slow
+def test_a_paused_vendor_keeps_its_job_open_until_it_is_resumed(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "log", "kind": "expired"}, {"at": "list_catalog", "kind": "status_429"})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf).state == "open"
+    shelf.platform.faults({"at": "log", "kind": "expired"})
+    shelf.app.recover()
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+
+
+@pytest.mark.slow
+def test_an_event_that_the_platform_contradicts_ends_no_job(make_shelf, receiver):
+    """The platform still works at the job: a newer generation must not overtake it (I4)."""
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "job", "kind": "stuck"})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    run_id, vendors = shelf.begin("delta", upto="deliver")
+    (job,) = shelf.rows("SELECT platform_job_id FROM ledger.job ORDER BY job_id DESC LIMIT 1")
+    gone = f"{shelf.platform.base_url}/v2/chains/demo-chain/catalog/downloads/gone.csv"
+    event = {"job_id": job.platform_job_id, "job_status": "COMPLETED", "download_url": gone}
+    httpx.post(receiver.url, json=event, headers={"Authorization": "canary-webhook-1"}).raise_for_status()
+    shelf.app.step("confirm", run_id, vendors)
+    assert _job(shelf).state == "open"
