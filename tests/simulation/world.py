@@ -179,6 +179,7 @@ class World:
             platform=platform,
             erp=self.erp.settings,
             sync={
+                "downloads_at_once": 1,  # threads would make a seed another world each time
                 "body_max_bytes": self.shape.body_max_bytes,
                 "vendors_per_shard": 1,
                 "priority_split_skus": self.shape.priority_split_skus,

@@ -39,6 +39,9 @@ class SyncSettings(Section):
     readback_requests_max: int = Field(3, ge=0)
     """shelfsync reads an unconfirmed job back from the platform's listing if that takes at most so many requests. A resend takes
     about three. 0: never."""
+    downloads_at_once: int = Field(4, ge=1, le=16)
+    """How many logs or exports of different vendors one step downloads at once, so that a slow one holds up no other vendor. 1: one after
+    the other."""
     log_bytes_per_sku: int = Field(4096, ge=64)
     """The longest log of a job: so many bytes for each SKU sent, after decompression, and one MiB. A log that is longer is not read: the
     listing ends the job. A line has some 60 bytes; error texts are longer."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow.compute as pc
 
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
+from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.readback import with_listing
 from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
 from shelfsync.platform.jobs.poll import Report, known, poll, received
-from shelfsync.platform.jobs.result import download, first_usable
+from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.context import Context
+    from shelfsync.platform.jobs.ahead import Ahead
     from shelfsync.store.leases import Lease
 
 
@@ -37,10 +41,16 @@ log = logging.getLogger(__name__)
 def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Writes the outcomes of each vendor's open jobs of this run, as far as the platform has ended them."""
     otherwise = "no job of this run is open"
-    return each_open_job(context, run_id, names, "confirm", _confirm, otherwise=otherwise, comes_back=comes_back)
+    wanted = list(names)
+    with context.engine.connect() as connection:
+        jobs = catalog_jobs.open_jobs(connection, run_id=run_id, vendors=wanted)
+    with fetched_ahead(context, jobs, lambda job: job.vendor, partial(_file_of, context)) as ahead:
+        in_order = ahead.in_order(wanted, str)
+        work = partial(_confirm, ahead=ahead)
+        return each_open_job(context, run_id, in_order, "confirm", work, otherwise=otherwise, comes_back=comes_back)
 
 
-def _confirm(context: Context, job: CatalogJob, lease: Lease) -> None:
+def _confirm(context: Context, job: CatalogJob, lease: Lease, *, ahead: Ahead) -> None:
     if job.state == State.CONFIRMED:
         raise Done
     news = Report()
@@ -49,7 +59,7 @@ def _confirm(context: Context, job: CatalogJob, lease: Lease) -> None:
         if not news.ended and (job.poll_due or job.overdue):
             news = poll(context, job)
         if news.ended:
-            write_ended(context, job, news, lease)
+            write_ended(context, job, news, lease, ahead)
             return
     except Exception as error:
         # an expired link, an unreadable log, or a status call that fails or must not be sent: without an end, the job would block the vendor
@@ -64,11 +74,11 @@ def _confirm(context: Context, job: CatalogJob, lease: Lease) -> None:
     raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_recover goes on with it")
 
 
-def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease) -> None:
+def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> None:
     """Writes the outcomes of a job that the platform has ended, in one transaction with the warehouse."""
     batch = batches.read(lease.session, job.batch_id)
     items = context.lake.read_table(batch.items_path)
-    found = _log_of(context, job, news, lease)
+    found = _log_of(context, job, news, lease, ahead)
     if found.lines is None:
         outcomes = _without_log(context, job, items, found)
     else:
@@ -159,7 +169,7 @@ def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log
         return outcomes
 
 
-def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease) -> _Log:
+def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
     """The job's log, downloaded once and stored. Raises the error of a log that may come later."""
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     found = _Log(news)
@@ -172,7 +182,7 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease) -> _L
             log.error("%s: the stored log: %s", what, reason_of(error))  # noqa: TRY400  expected, in a line
 
     def use(url: str) -> pa.Table:
-        path = download(context, url, "log", job.vendor, priority=job.priority, max_bytes=log_bytes_max(context, job))
+        path = ahead.path(context, job, job.vendor, url, _file_of(context, job))
         _keep(context, job, path, lease)
         return _read_log(context, job, path, lease)
 
@@ -207,6 +217,10 @@ def log_bytes_max(context: Context, job: CatalogJob) -> int:
     from shelfsync.catalog.job_log import EXPANDED_BYTES_MAX
 
     return min(LOG_FLOOR_BYTES + job.sent * context.settings.sync.log_bytes_per_sku, EXPANDED_BYTES_MAX)
+
+
+def _file_of(context: Context, job: CatalogJob) -> File:
+    return File("log", job.priority, log_bytes_max(context, job))
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:

@@ -94,14 +94,20 @@ class LaterError(TryAgainError):
 
 
 def each_export(
-    context: Context, run_key: str, vendors: Iterable[str], step: str, work: Callable[[ExportJob], None]
+    context: Context,
+    run_key: str,
+    vendors: Iterable[str],
+    step: str,
+    work: Callable[[ExportJob], None],
+    *,
+    in_order: Callable[[list[ExportJob]], Iterable[ExportJob]] = iter,
 ) -> StepReport:
-    """Calls `work` for each export of these vendors. Raises an error that concerns every vendor, and writes any other to its row."""
+    """Calls `work` for each export of these vendors, `in_order`. Raises an error that concerns every vendor, and writes any other to its row."""
     report = StepReport(step)
     later: LaterError | None = None
     with context.engine.connect() as connection:
         found = export_jobs.of_run(connection, run_key, vendors)
-    for one in found:
+    for one in in_order(found):
         try:
             work(one)
         except Skip as skip:

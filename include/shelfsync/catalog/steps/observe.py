@@ -17,9 +17,10 @@ from shelfsync.catalog.steps.export import each_export
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events
+from shelfsync.platform.jobs.ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, reason_of
 from shelfsync.platform.jobs.poll import known, poll
-from shelfsync.platform.jobs.result import download, first_usable
+from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
 from shelfsync.store.metadata import instant
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.export import Export as ExportFile
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.context import Context
+    from shelfsync.platform.jobs.ahead import Ahead
     from shelfsync.platform.jobs.poll import Report
 
 log = logging.getLogger(__name__)
@@ -53,9 +55,22 @@ def observe(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
                 + (" before its deadline" if one.overdue else " yet")
                 + f" (its status is {news.status}). Are the webhook's address and secret right?"
             )
-        _observe(context, one, news)
+        _observe(context, one, news, ahead)
 
-    return each_export(context, run_key, names, "observe", work)
+    wanted = list(names)
+    with context.engine.connect() as connection:
+        jobs = export_jobs.of_run(connection, run_key, wanted)
+    with fetched_ahead(context, jobs, _vendor_of, lambda _one: _file(context)) as ahead:
+        in_order = partial(ahead.in_order, vendor_of=_vendor_of)
+        return each_export(context, run_key, wanted, "observe", work, in_order=in_order)
+
+
+def _vendor_of(one: ExportJob) -> str:
+    return one.vendor
+
+
+def _file(context: Context) -> File:
+    return File("export", "export", context.settings.export.file_max_bytes)
 
 
 def _ask(context: Context, one: ExportJob) -> Report:
@@ -69,8 +84,8 @@ def _ask(context: Context, one: ExportJob) -> Report:
         ) from error
 
 
-def _observe(context: Context, one: ExportJob, news: Report) -> None:
-    fetched = _fetch(context, one, news)
+def _observe(context: Context, one: ExportJob, news: Report, ahead: Ahead) -> None:
+    fetched = _fetch(context, one, news, ahead)
     if fetched is None:
         _give_up(context, one, f"the export ended as {news.status} and left no file")
     raw_path, read = fetched
@@ -142,7 +157,7 @@ def _give_up(context: Context, one: ExportJob, why: str) -> NoReturn:
     raise DataError(why)
 
 
-def _fetch(context: Context, one: ExportJob, news: Report) -> tuple[str, ExportFile] | None:
+def _fetch(context: Context, one: ExportJob, news: Report, ahead: Ahead) -> tuple[str, ExportFile] | None:
     """The file in the lake and its rows; None if the export has no file.
 
     If the platform's status links to an unreadable file, the export is given up: the next export is a new file. If only an
@@ -150,8 +165,7 @@ def _fetch(context: Context, one: ExportJob, news: Report) -> tuple[str, ExportF
     """
 
     def use(url: str) -> tuple[str, ExportFile]:
-        most = context.settings.export.file_max_bytes
-        path = download(context, url, "export", one.vendor, priority="export", max_bytes=most)
+        path = ahead.path(context, one, one.vendor, url, _file(context))
         return path, _read(context, one, path)
 
     what = f"observe: vendor {one.vendor}, export {one.job_id}"

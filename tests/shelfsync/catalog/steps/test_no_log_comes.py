@@ -100,6 +100,28 @@ def test_a_log_that_drips_ends_the_job_after_one_window(make_shelf, monkeypatch)
 
 
 @pytest.mark.slow
+def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
+    """Logs and exports alike: the first store by name drips, and the second is done before it."""
+    slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
+    monkeypatch.setattr(DownloadLimits, "__init__", slow)
+    world = make_world(sync=LONG)
+    stores = ["store-001", "store-002"]
+    for store in stores:
+        world.platform.put_products(store, [A])
+        world.erp.put(store, "a", "2.00", None)
+    world.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1, "vendor": "store-001"})
+    world.sync("full")
+    ended = "SELECT vendor, state FROM ledger.job WHERE kind = 'catalog' ORDER BY ended_at"
+    assert world.rows(ended) == [("store-002", "acknowledged"), ("store-001", "acknowledged")]
+    world.app.plan_exports("drips", stores)
+    world.app.export_step("export", "drips", stores)
+    world.app.wait_exports("drips", stores)
+    report = world.app.export_step("observe", "drips", stores)
+    assert (report["done"], list(report["failed"])) == (1, ["store-001"])
+    assert "the least speed" in report["failed"]["store-001"]
+
+
+@pytest.mark.slow
 def test_a_link_that_expires_between_the_event_and_the_fetch_ends_the_job(make_shelf, receiver):
     shelf = make_shelf(receiver.url, sync={"poll_first_s": 3600, "poll_max_s": 3600}, platform={"job_status_path": ""})
     shelf.erp.put(VENDOR, "a", "2.00", None)

@@ -1,0 +1,118 @@
+"""Downloads side by side, ahead of their use: a slow host holds back the jobs of its own vendor, and no other (I10).
+
+Only the downloads run on threads. Whoever reads the files works on one vendor after the other, in the order in which their files are there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+from collections import defaultdict
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from shelfsync.platform.jobs.job import reason_of
+from shelfsync.platform.jobs.poll import known, received
+from shelfsync.platform.jobs.result import download
+from shelfsync.platform.jobs.table import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from shelfsync.context import Context
+    from shelfsync.platform.jobs.job import Job
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+J = TypeVar("J", bound="Job")
+
+
+@dataclass(frozen=True)
+class File:
+    """How the file of a job's link is fetched; see `download`."""
+
+    kind: str
+    priority: str
+    max_bytes: int
+
+
+class Ahead:
+    """The downloads that have begun, by job and link."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[int, str], Future[str]] = {}
+        self._of_vendor: dict[str, set[Future[str]]] = defaultdict(set)
+
+    def add(self, vendor: str, job_id: int, url: str, download_of_it: Future[str]) -> None:
+        self._files[job_id, url] = download_of_it
+        self._of_vendor[vendor].add(download_of_it)
+
+    def path(self, context: Context, job: Job, vendor: str, url: str, file: File) -> str:
+        """The file of the link in the lake: the one that was fetched ahead, else it is fetched now. Raises what the download raised."""
+        begun = self._files.pop((job.job_id, url), None)
+        return _download(context, vendor, url, file) if begun is None else begun.result()
+
+    def in_order(self, items: Iterable[T], vendor_of: Callable[[T], str]) -> Iterator[T]:
+        """The items in the order in which their vendors' downloads end; first those without one."""
+        waiting = []
+        for item in items:
+            if self._of_vendor.get(vendor_of(item)):
+                waiting.append(item)
+            else:
+                yield item
+        while waiting:
+            left = []
+            for item in waiting:
+                if all(each.done() for each in self._of_vendor[vendor_of(item)]):
+                    yield item
+                else:
+                    left.append(item)
+            waiting = left
+            running = {each for item in waiting for each in self._of_vendor[vendor_of(item)] if not each.done()}
+            if running:
+                wait(running, return_when=FIRST_COMPLETED)
+
+
+@contextlib.contextmanager
+def fetched_ahead(
+    context: Context, jobs: Sequence[J], vendor_of: Callable[[J], str], file_of: Callable[[J], File]
+) -> Iterator[Ahead]:
+    """Begins to download the best link of each job that has ended, a few at once. With the files of one vendor only, nothing is ahead."""
+    ahead = Ahead()
+    links = {job.job_id: url for job in jobs if (url := _link_of(context, job)) is not None}
+    at_once = context.settings.sync.downloads_at_once
+    if at_once == 1 or len({vendor_of(job) for job in jobs if job.job_id in links}) < 2:
+        yield ahead
+        return
+    context.open_platform()
+    with ThreadPoolExecutor(at_once, thread_name_prefix="download") as threads:
+        try:
+            for job in jobs:
+                if (url := links.get(job.job_id)) is not None:
+                    run = contextvars.copy_context().run
+                    begun = threads.submit(run, _download, context, vendor_of(job), url, file_of(job))
+                    ahead.add(vendor_of(job), job.job_id, url, begun)
+            yield ahead
+        finally:
+            threads.shutdown(wait=True, cancel_futures=True)
+
+
+def _link_of(context: Context, job: Job) -> str | None:
+    """The best link of a job that has ended and whose file is not there; None also if what is known of it cannot be read."""
+    if job.state != State.OPEN or job.result_path is not None:
+        return None
+    try:
+        with context.engine.connect() as connection:
+            rows = received(context, connection, job)
+        news = known(context, job, rows)
+    except Exception as error:  # noqa: BLE001  the step that works on the job meets it again and reports it (I10)
+        log.debug("%s: nothing is fetched ahead: %s", job.name, reason_of(error))
+        return None
+    return news.links[0].url if news.ended and news.links else None
+
+
+def _download(context: Context, vendor: str, url: str, file: File) -> str:
+    return download(context, url, file.kind, vendor, priority=file.priority, max_bytes=file.max_bytes)
