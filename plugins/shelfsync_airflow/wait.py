@@ -34,8 +34,8 @@ SHARD_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='extract', map_indexes=None)[ti.
 SHARD_OF_THIS_EXPORT = "{{ ti.xcom_pull(task_ids='plan', map_indexes=None)[ti.map_index] | tojson }}"
 
 
-AWAY_S, LOOK_AGAIN_S = 600.0, 10.0
-"""How long a wait bears that the database is away before it begins, and how often it looks."""
+AWAY_S, LOOK_AGAIN_S = 3600.0, 10.0
+"""How long a wait tries again after errors that may pass, such as a database that is away, and how often."""
 
 
 class JobsTrigger(BaseTrigger):
@@ -55,35 +55,33 @@ class JobsTrigger(BaseTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {"shard": self.shard, "kind": self.kind}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        shard = json.loads(self.shard)
-        try:
-            facts = await self.facts(shard)
-        except ConfigurationError as error:
-            self.log.error("%s", error)  # noqa: TRY400  the one line is the whole message
-            yield TaskFailedEvent()
-        else:
-            yield TaskSuccessEvent(xcoms={"return_value": facts})
-
-    async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
-        """Waits, and returns counts."""
-        app, until_ended = await self._begun(shard["run"])
-        return await until_ended(app, run=shard["run"], vendors=tuple(shard.get("vendors", ())))
-
-    async def _begun(self, run: int | str) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
-        """What waits, once the database can be reached. A triggerer that starts while it is away must not end every wait."""
+        """Tries again by itself: a retry of Airflow would repeat an error that no retry corrects, and the task has none (`WaitOperator`)."""
         until_s = time.monotonic() + AWAY_S
         while True:
             try:
-                return await asyncio.to_thread(_wait, self.kind, run)
-            except UnreachableError as error:
-                if time.monotonic() > until_s:
-                    raise
-                self.log.warning("%s", error)
+                facts = await self.facts(json.loads(self.shard))
+            except Exception as error:  # noqa: BLE001  whatever it is, the wait goes on, or ends with its reason
+                final = isinstance(error, ConfigurationError) and not isinstance(error, UnreachableError)
+                why = await asyncio.to_thread(_reason, error)
+                if final or time.monotonic() > until_s:
+                    self.log.error("the wait has failed: %s", why)  # noqa: TRY400  the one line is the whole message
+                    yield TaskFailedEvent()
+                    return
+                self.log.warning("the wait goes on: %s", why)
                 await asyncio.sleep(LOOK_AGAIN_S)
+            else:
+                yield TaskSuccessEvent(xcoms={"return_value": facts})
+                return
+
+    async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
+        """Waits, and returns counts."""
+        app, until_ended = await asyncio.to_thread(_wait, self.kind, shard["run"])
+        return await until_ended(app, run=shard["run"], vendors=tuple(shard.get("vendors", ())))
 
 
 class WaitOperator(BaseOperator):
-    """Waits, without a worker, for the jobs of one kind.
+    """Waits, without a worker, for the jobs of one kind. It has no retries: Airflow counts them for a `TaskFailedEvent` too, and the trigger
+    tries again by itself.
 
     `shard`: the template that gives the trigger's shard as JSON text; without one, the shard of the catalog's extract with this
     task's map index.
@@ -100,7 +98,7 @@ class WaitOperator(BaseOperator):
         shard: str = SHARD_OF_THIS_INDEX,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**{**kwargs, "retries": 0})  # also where the DAG's default_args have more
         self.shard = shard
         self.kind = kind
         self.start_trigger_args = StartTriggerArgs(
@@ -129,6 +127,12 @@ def _wait(kind: str, run: int | str) -> tuple[AppContext, Callable[..., Awaitabl
     app = shared_app(PLATFORM)
     most_s = wait_s(app, int(run), watching=watches()) if kind == Kind.CATALOG else None
     return app, partial(until_ended, kind=Kind(kind), wait_s=most_s)
+
+
+def _reason(error: Exception) -> str:
+    from shelfsync.platform.jobs.job import reason_of
+
+    return reason_of(error)
 
 
 ASSET = "shelfsync_erp_changes"

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from airflow.sdk import DAG
 from airflow.triggers.base import TaskFailedEvent, TaskSuccessEvent
 
 from app_calls import open_calls
@@ -43,6 +44,34 @@ def test_it_looks_again_and_fails_only_after_its_time(
 
     monkeypatch.setattr(wait, "AWAY_S", 60.0)
     assert isinstance(asyncio.run(back_meanwhile()), TaskSuccessEvent)
+
+
+def test_a_wrong_setting_ends_it_at_once_and_its_task_has_no_retries(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHELFSYNC_SYNC__POLL_FIRST_S", "soon")
+    assert isinstance(asyncio.run(_first_event()), TaskFailedEvent)
+    out = capsys.readouterr().out
+    assert out.count("the wait has failed") == 1
+    assert "SHELFSYNC_SYNC__POLL_FIRST_S" in out
+    with DAG("a_dag", schedule=None, default_args={"retries": 7}) as dag:
+        wait.WaitOperator(task_id="wait")
+    assert dag.get_task("wait").retries == 0
+
+
+def test_an_error_that_passes_keeps_it_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait, "LOOK_AGAIN_S", 0.05)
+    errors = [OSError(24, "Too many open files"), RuntimeError("can't start new thread"), MemoryError()]
+    begin = wait._wait
+
+    def fails_first(*shard: str) -> object:
+        if errors:
+            raise errors.pop()
+        return begin(*shard)
+
+    monkeypatch.setattr(wait, "_wait", fails_first)
+    assert isinstance(asyncio.run(_first_event()), TaskSuccessEvent)
+    assert errors == []
 
 
 def _sent(kind: str, skus: tuple[str, ...] = ()) -> str:

@@ -133,6 +133,32 @@ def test_a_wait_outlives_the_triggerer_and_ends_by_an_event_at_the_api_server(
     )
 
 
+def test_a_wrong_setting_ends_the_wait_for_good_and_its_log_has_the_reason(
+    stack: RunningStack, airflow: AirflowApi
+) -> None:
+    wait_known(stack, airflow, "canary_wrong_wait")
+    airflow.unpause("canary_wrong_wait")
+    file = stack.place.home / "shelfsync.toml"
+    file.write_text('[sync]\npoll_max_s = "soon"\n', "utf-8")
+    try:
+        run_id = airflow.trigger("canary_wrong_wait")
+        path = f"/api/v2/dags/canary_wrong_wait/dagRuns/{run_id}"
+        stack.wait_for(
+            lambda: airflow._call("GET", path)["state"] == "failed",
+            what="the run to fail",
+            timeout_s=120,
+            guilty="triggerer",
+        )
+    finally:
+        file.unlink()
+    (wait,) = instances(airflow, "canary_wrong_wait", run_id, "shard.wait")
+    assert (wait["state"], wait["try_number"], wait["max_tries"]) == ("failed", 1, 0)
+    (confirm,) = instances(airflow, "canary_wrong_wait", run_id, "shard.confirm")
+    assert confirm["state"] == "upstream_failed"
+    log = airflow._call("GET", f"{path}/taskInstances/shard.wait/logs/1", params={"map_index": 0})
+    assert "SHELFSYNC_SYNC__POLL_MAX_S" in str(log)
+
+
 def test_a_scheduler_that_is_there_and_does_nothing_is_replaced(stack: RunningStack, airflow: AirflowApi) -> None:
     frozen = stack.processes.pid("scheduler")
     psutil.Process(frozen).suspend()
