@@ -56,6 +56,8 @@ _QUOTED = rf"^(?:=|'|[{_QUOTES}].*[{_QUOTES}]$)"
 _NUMBER = r"^[+]?\d[\d.,' ]*(?:[eE][+]?\d{1,2})?$"
 _DAMAGED = "\ufffd"
 """The mark of a text that did not decode (`erp.text`)."""
+_OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"
+"""A number as a spreadsheet writes it, and as few keys are."""
 _ROUNDED_MAX = 1_000
 """So many distinct rounded or damaged keys are compared with the known SKUs."""
 
@@ -86,6 +88,8 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     unknown = mask(pc.is_in(skus, value_set=known.acknowledged, skip_nulls=True).fill_null(False))
     unknown = ~unknown & mask(skus.is_valid())
     if not unknown.any():
+        return None
+    if not known.whole and not _may_be_odd(skus.filter(pa.array(unknown))):
         return None
     names = known.acknowledged
     observed = known.observed()
@@ -203,6 +207,10 @@ def _plain(text: str) -> str:
     return whole + fraction.ljust(power, "0") if len(fraction) <= power else text
 
 
+def _may_be_odd(texts: pa.Array) -> bool:
+    return bool(is_odd(texts).any() or mask(pc.match_substring_regex(texts, _OTHERWISE)).any())
+
+
 def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> pa.Array:
     """The known SKU that each text resembles, by the strictest comparison that finds one.
 
@@ -212,7 +220,7 @@ def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> p
     nothing = pa.nulls(len(texts), pa.string())
     if not len(known):
         return nothing
-    otherwise = mask(pc.match_substring_regex(texts, r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"))
+    otherwise = mask(pc.match_substring_regex(texts, _OTHERWISE))
     found = nothing
     for rows, among in ((odd | otherwise, known), (~(odd | otherwise), gone)):
         if not rows.any() or not len(among):

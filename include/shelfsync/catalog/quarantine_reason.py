@@ -109,6 +109,9 @@ REASONS: tuple[Reason, ...] = (
     ),
 )
 
+ODD_SKU = ("sku_invisible_character", "sku_quoted", "sku_look_alike", "sku_resembles_known")
+"""The reasons of a SKU that is another one only to a machine."""
+
 
 class Findings:
     """The first reason of each row, whatever order the checks come in."""

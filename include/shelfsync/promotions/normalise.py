@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item, number
+from shelfsync.catalog import item, number, odd_key
 from shelfsync.catalog import quarantine_reason as catalog_reason
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
@@ -61,12 +61,25 @@ class Normalised:
     repeated: int = 0
 
 
-def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_length_max: int) -> Normalised:
-    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. No value raises an error."""
+def normalise(
+    raw: pa.Table,
+    heads: Heads,
+    settings: PromotionSettings,
+    *,
+    sku_length_max: int,
+    known: odd_key.Known | None = None,
+) -> Normalised:
+    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. No value raises an error.
+
+    `known`: the SKUs that the platform has; None: a SKU that only looks like another one is no fault.
+    """
     raw_columns = {name: column(raw, name) for name in RAW.names}
     numbers, faults = _heads(raw_columns, heads)
     findings = quarantine_reason.Findings(raw.num_rows)
     skus = _sku(raw_columns["sku"], findings, sku_length_max)
+    odd = None if known is None else odd_key.find(skus, known)
+    for word, where in () if odd is None else odd.faults:
+        findings.note(word, where)
     _read_meanings(raw_columns, findings, settings)
     pieces = np.array([head.pieces or 1 for head in heads.all] + [1], np.int64)[numbers]  # the last: no head
     subtypes, values = _discount(raw_columns, findings, settings, pieces > 1)
@@ -82,13 +95,17 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     }
     well_headed = numbers != _FAULTY
     repeated = _repeated(columns, findings, well_headed & mask(skus.is_valid()))
+    notes = None if odd is None else odd.notes
+    if odd is not None:  # the platform keeps its values of the known SKU
+        skus = pc.coalesce(odd.resembled, skus)
+        columns["sku"] = skus.fill_null("")
     good = ~findings.faulty & well_headed & ~repeated
     table = pa.table({name: columns[name] for name in ROWS.names})
     named = findings.faulty & well_headed & mask(skus.is_valid())
     keys = table.select(KEPT.names).cast(KEPT)
     return Normalised(
         rows=table.filter(pa.array(good)).cast(ROWS),
-        quarantine=_quarantine(raw_columns, skus, findings, numbers, faults),
+        quarantine=_quarantine(raw_columns, skus, findings, numbers, faults, notes=notes),
         kept=keys.filter(pa.array(named & ~findings.not_expressible)),
         unoffered=keys.filter(pa.array(named & findings.not_expressible)),
         frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
@@ -262,15 +279,18 @@ def _quarantine(
     heads: npt.NDArray[np.int32],
     faults: dict[int, Fault],
     messages: Mapping[int, str] | None = None,
+    notes: pa.Array | None = None,
 ) -> pa.Table:
     well_headed = findings.faulty & (heads != _FAULTY)
     parts = []
     if well_headed.any():
         where = pa.array(well_headed)
         rows = {name: values.filter(where) for name, values in raw_columns.items()}
-        parts.append(
-            _table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows, messages))
-        )
+        described = quarantine_reason.described(findings.numbers[well_headed], rows, messages)
+        if notes is not None:
+            note = pc.if_else(pc.equal(described["field"], "sku"), notes.filter(where).fill_null(""), "")
+            described["message"] = pc.binary_join_element_wise(described["message"], note, "")
+        parts.append(_table(rows, skus.filter(where), described))
     if faults:
         places = pa.array(sorted(faults), pa.int64())
         of = [faults[place] for place in sorted(faults)]

@@ -62,6 +62,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent"),
     Reason("sku_undecodable", "sku", "sku {value} is damaged: part of it is not text"),
     Reason("sku_control_character", "sku", "sku {value} has a control character"),
+    *(reason for reason in quarantine_reason.REASONS if reason.word in quarantine_reason.ODD_SKU),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
     Reason(
         "sku_duplicate",

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promotion_shop import STORES
+from shelfsync.catalog.odd_key import Known
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
@@ -336,3 +337,14 @@ def test_an_extract_without_a_proof_ends_what_it_gives_to_the_club(make_shop, tm
 def test_the_page_has_every_reason():
     page = PAGE.read_text("utf-8").partition("## What is not sent")[2].partition("\n## ")[0]
     assert {reason.word for reason in REASONS} <= set(re.findall(r"`(\w+)`", page))
+
+
+def test_a_sku_that_only_looks_like_a_known_one_is_quarantined_and_the_platform_keeps_its_values_of_that_one():
+    own = PromotionSettings()
+    rows = raw({"sku": "a\u200b"}, {"sku": "'b"}, {"sku": "c"}, {"sku": "odd\u00a0"}, {"sku": "C"})
+    known = Known(observed=lambda: pa.array(["a", "b", "c", "odd\u00a0"]), whole=False)
+    found = normalise(rows, Heads(own), own, sku_length_max=255, known=known)
+    assert found.rows["sku"].to_pylist() == ["c", "odd\u00a0", "C"]
+    assert reasons(found) == {"a": "sku_invisible_character", "b": "sku_quoted"}
+    assert "ZERO WIDTH SPACE (U+200B)" in found.quarantine["message"][0].as_py()
+    assert found.kept["sku"].to_pylist() == ["a", "b"]

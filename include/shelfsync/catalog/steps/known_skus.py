@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from shelfsync.catalog.ledger import observations, vendors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from shelfsync.catalog.odd_key import Known
@@ -23,6 +25,20 @@ def known_skus(context: Context, vendor: str, *, whole: bool = True) -> Known:
     shown = None if seen is None else seen.path
     acknowledged = _skus(context, None if base is None else base.path)
     return Known(acknowledged, lambda: _skus(context, shown), whole)
+
+
+def known_of_any(context: Context, names: Sequence[str]) -> Known:
+    """The same of several vendors, for rows that need not be of all SKUs; read only if a SKU of theirs may be odd."""
+    from shelfsync.catalog.odd_key import Known
+
+    def every() -> pa.Array:
+        import pyarrow as pa
+
+        found = [known_skus(context, name) for name in names]
+        parts = [part for one in found for part in (one.acknowledged, one.observed())]
+        return pa.concat_arrays([pa.array([], pa.string()), *parts]).unique()
+
+    return Known(observed=every, whole=False)
 
 
 def _skus(context: Context, path: str | None) -> pa.Array:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.steps.known_skus import known_of_any
 from shelfsync.errors import some_of
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import holds as promotion_holds
@@ -97,7 +98,7 @@ class _Preparation:
 
         prepared, files = self._prepared, self._manifest["vendors"]
         prepared.counts["rows"] = self._manifest["rows"]
-        every = self._normalised(files.get(EVERY))
+        every = self._normalised(files.get(EVERY), *prepared.vendors_known)
         raw_of_every = self._raw(files.get(EVERY))
         self._quarantine(EVERY, every.quarantine)
         prepared.counts["rows_repeated"] += every.repeated
@@ -138,7 +139,7 @@ class _Preparation:
         from shelfsync.promotions.normalise import merged, quarantined
         from shelfsync.promotions.validate import validate
 
-        own = self._normalised(path)
+        own = self._normalised(path, vendor)
         both = merged(own, every, self._heads.all)
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
@@ -305,11 +306,14 @@ class _Preparation:
             if (now_known and not row["known"]) or (price is not None and price != row["base_price"]):
                 self._prepared.again[row["promotion_id"]].add(row["sku"])
 
-    def _normalised(self, path: str | None) -> Normalised:
+    def _normalised(self, path: str | None, *vendors: str) -> Normalised:
+        """The rows of a file; its SKUs may be those of any of these vendors."""
         from shelfsync.promotions.normalise import normalise
 
-        length = self._context.settings.normalise.sku_length_max
-        return normalise(self._raw(path), self._heads, self._settings, sku_length_max=length)
+        settings = self._context.settings.normalise
+        known = None if settings.odd_keys == "send" else known_of_any(self._context, vendors)
+        length = settings.sku_length_max
+        return normalise(self._raw(path), self._heads, self._settings, sku_length_max=length, known=known)
 
     def _raw(self, path: str | None) -> pa.Table:
         return RAW.empty_table() if path is None else self._context.lake.read_table(path).cast(RAW)
