@@ -36,6 +36,7 @@ PLAN = {
             "held": [{"rule": "shifted_decimal", "rows": 1, "message": "m"}],
             "top": [{"sku": "a", "price": "1.000", "price_before": "2.000", "move": 0.5}],
             "quarantined": {"price_decimal_comma": 1},
+            "left_out": {},
             "adjusted": {"price_cut": {"rows": 1, "examples": ["a: 1.2345 -> 1.234"]}},
         }
     ],
