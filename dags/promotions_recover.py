@@ -5,6 +5,7 @@ Completes open work of promotions that a task or a process did not complete. A r
 * If the answer to a request was lost, shelfsync resends the identical request until it gets an answer or the deadline passes.
 * shelfsync polls every open job. When a job has ended, it confirms the outcome of each SKU.
 * A job past its deadline becomes unconfirmed: the next run of promotions_sync sends the same again.
+* If the catalog brought a base price that a campaign waits for, `start_sync` starts promotions_sync at once.
 
 The schedule is the option `promotions_recover_schedule`.
 """
@@ -15,12 +16,13 @@ from airflow.sdk import dag
 
 from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.options import schedule
-from shelfsync_airflow.promotion_tasks import recover
+from shelfsync_airflow.promotion_tasks import recover, start_sync
 
 
 @dag(schedule=schedule("promotions_recover"), **every_dag(__doc__, "promotions", hours=1))
 def promotions_recover() -> None:
     recover()
+    start_sync()
 
 
 promotions_recover()

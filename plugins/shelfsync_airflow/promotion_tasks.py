@@ -8,6 +8,7 @@ from typing import Any
 from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
 from shelfsync_airflow.tasks import flag_field
 from shelfsync_airflow.wait import WaitOperator
@@ -116,6 +117,19 @@ def recover() -> dict[str, Any]:
         lines = [f"campaign {campaign}: {why}" for campaign, why in result["failed"].items()]
         raise AirflowFailException("; ".join(lines[:_SHOWN_MAX]))
     return result
+
+
+@task(outlets=[CHANGED])
+def start_sync() -> list[str]:
+    """Starts promotions_sync by its asset if the catalog brought a base price that a campaign waits for; else it is skipped."""
+    from shelfsync.promotions.steps.base_prices import vendors_with_new_prices
+
+    with open_app(PLATFORM) as app:
+        vendors = vendors_with_new_prices(app)
+    if not vendors:
+        raise AirflowSkipException("No campaign waits for a base price that is known now.")
+    log.info("base prices that campaigns wait for are known now: %s", some_of(vendors))
+    return vendors[:_SHOWN_MAX]
 
 
 def promotion_form() -> dict[str, Param]:

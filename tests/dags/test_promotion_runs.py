@@ -156,6 +156,17 @@ def test_without_promotions_in_the_settings_a_run_is_skipped(world: World) -> No
 
 
 @pytest.mark.slow
+def test_the_recovery_starts_a_sync_once_the_catalog_brought_a_base_price(world: World, erp: PromotionErp) -> None:
+    erp.put("c1", "a", "8", vendor="store-004")
+    world.run("promotions_sync")
+    assert states(world.run("promotions_recover"))["start_sync"] == {"skipped"}
+    world.platform.put_products("store-004", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-004", "a", "10.00")
+    world.run("catalog_full_sync")
+    assert states(world.run("promotions_recover"))["start_sync"] == {"success"}
+
+
+@pytest.mark.slow
 def test_settling_finishes_what_a_killed_run_left(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 6})

@@ -20,6 +20,7 @@ from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
 from shelfsync.promotions.quarantine_reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT, RAW
+from shelfsync.promotions.steps.base_prices import vendors_with_new_prices
 from shelfsync.promotions.validate import validate
 from shelfsync.settings import PromotionSettings
 
@@ -282,6 +283,23 @@ def test_promotions_wait_for_the_catalog_of_their_vendor(shop):
         in summary["lines"]
     )
     assert [row["vendors"] for row in shop.portal()] == [["store-001"]]
+
+
+@pytest.mark.slow
+def test_a_base_price_that_a_campaign_waits_for_is_reported_until_it_is_planned(shop):
+    context = shop.world.app.context
+    shop.erp.put("c1", "a", "8", vendor="store-004")
+    shop.erp.put("c1", "nowhere", "8", vendor="store-004")
+    shop.sync()
+    assert vendors_with_new_prices(context) == []
+    shop.world.platform.put_products(
+        "store-004", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}]
+    )
+    shop.world.erp.put("store-004", "a", "10.00")
+    shop.world.sync()
+    assert vendors_with_new_prices(context) == ["store-004"]
+    shop.sync()
+    assert vendors_with_new_prices(context) == [], "what still waits starts nothing"
 
 
 @pytest.mark.slow
