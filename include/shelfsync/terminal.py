@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -14,6 +16,7 @@ from shelfsync.characters import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rich.console import ConsoleOptions, RenderResult
     from rich.text import Text
 
     from shelfsync.explain.explanation import Event
@@ -35,6 +38,21 @@ _COUNTS = {
     "quarantined": "quarantined",
     "oldest change": "oldest_unacknowledged_s",
 }
+_LEAST_IMPORTANT_FIRST = (
+    "suppressed",
+    "acknowledged",
+    "ERP rows",
+    "in flight",
+    "for now",
+    "not in ERP",
+    "absent",
+    "unconfirmed",
+    "quarantined",
+    "rejected",
+    "pending",
+    "oldest change",
+    "held",
+)
 
 
 @contextlib.contextmanager
@@ -52,39 +70,85 @@ def progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
         yield report
 
 
-def status_tables(status: dict[str, Any]) -> list[Table]:
-    """Vendors and the last runs."""
-    rows = [_vendor_row(row) for row in status["vendors"]]
-    vendors = Table(title="vendors", title_justify="left")
-    vendors.add_column("vendor", overflow="fold")
-    for place, name in enumerate(_COUNTS, start=1):
-        words = [*name.split(), *(row[place] for row in rows)]
-        vendors.add_column(
-            name, justify="right", width=max(map(len, words))
-        )  # leaves the width of the pipe to the texts
-    vendors.add_column("last run", overflow="fold")
-    for row in rows:
-        vendors.add_row(*row)
-    fresh = Table(title="from the ERP to the platform's outcome, last 24 hours", title_justify="left")
-    for name in ("priority", "SKUs", "went with them", "jobs", "median", "95 %", "longest"):
-        fresh.add_column(name, justify="left" if name == "priority" else "right")
-    for row in status["freshness"]:
-        times = [age(row[name]) for name in ("seconds_median", "seconds_p95", "seconds_max")]
-        numbers = (f"{row[name]:,}" for name in ("skus", "skus_beside", "jobs"))
-        fresh.add_row(row["priority"], *numbers, *times)
-    runs = Table(title="last runs", title_justify="left")
-    for name in ("run", "kind", "state", "started", "what to know"):
-        runs.add_column(name)
-    for row in status["runs"]:
-        kind = row["kind"] + (" (dry)" if row["dry_run"] else "")
-        runs.add_row(
-            str(row["run_id"]),
-            kind,
-            row["state"],
-            f"{row['started_at']:%Y-%m-%d %H:%M:%S %Z}",
-            row["error"] or row["run_key"],
-        )
+@dataclasses.dataclass(frozen=True, slots=True)
+class FittedTable:
+    """A table that fits into the width it is printed at. Each heading that is printed can be read, and no cell is cut.
+
+    `columns`: name and least width of a column of text, whose cells are folded; None for numbers, whose cells stay in one line.
+    `may_go`: the columns that a narrow terminal leaves out, the first one first; before them, those of them without any number.
+    A line below names them.
+    """
+
+    columns: dict[str, int | None]
+    rows: list[list[str]]
+    title: str | None = None
+    may_go: tuple[str, ...] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = {name: [plain(row[place]) for row in self.rows] for place, name in enumerate(self.columns)}
+        least = {name: _least_width(name, cells[name], floor) for name, floor in self.columns.items()}
+        empty = [name for name in self.may_go if set(cells[name]) <= {"0", "-"}]
+        going = [*empty, *(name for name in self.may_go if name not in empty)]
+        gone: set[str] = set()
+        while going and _table_width(least) > options.max_width:
+            gone.add(going[0])
+            del least[going.pop(0)]
+        table = Table(title=self.title, title_justify="left")
+        for name, width in least.items():
+            if self.columns[name] is None:
+                table.add_column(name, justify="right", width=width)
+            else:
+                table.add_column(name, overflow="fold")
+        for row in zip(*(cells[name] for name in least), strict=True):
+            table.add_row(*row)
+        yield table
+        if gone:
+            names = ", ".join(name for name in self.columns if name in gone)
+            how = "`--json` or a wider terminal shows" if console.is_terminal else "`--json` shows"
+            yield f"not shown in {options.max_width} columns: {names}; {how} them"
+
+
+def _least_width(name: str, cells: list[str], floor: int | None) -> int:
+    """The width at which a column can be read: numbers in one line each, texts folded at `floor`."""
+    longest = max(map(cell_len, cells), default=0)
+    return max(*map(cell_len, name.split()), longest if floor is None else min(longest, floor))
+
+
+def _table_width(columns: dict[str, int]) -> int:
+    return sum(width + 3 for width in columns.values()) + 1  # a border and two spaces
+
+
+def status_tables(status: dict[str, Any]) -> list[FittedTable]:
+    """Vendors, the time to the outcome, and the last runs."""
+    vendors = FittedTable(
+        {"vendor": 12, **dict.fromkeys(_COUNTS), "last run": 16},
+        [_vendor_row(row) for row in status["vendors"]],
+        title="vendors",
+        may_go=_LEAST_IMPORTANT_FIRST,
+    )
+    fresh = FittedTable(
+        {"priority": 10, **dict.fromkeys(("SKUs", "went with them", "jobs", "median", "95 %", "longest"))},
+        [_freshness_row(row) for row in status["freshness"]],
+        title="from the ERP to the platform's outcome, last 24 hours",
+        may_go=("went with them", "jobs", "longest"),
+    )
+    runs = FittedTable(
+        {"run": None, "kind": 6, "state": 13, "started": 10, "what to know": 12},
+        [_run_row(row) for row in status["runs"]],
+        title="last runs",
+    )
     return [vendors, fresh, runs]
+
+
+def _freshness_row(row: dict[str, Any]) -> list[str]:
+    times = [age(row[name]) for name in ("seconds_median", "seconds_p95", "seconds_max")]
+    return [row["priority"], *(f"{row[name]:,}" for name in ("skus", "skus_beside", "jobs")), *times]
+
+
+def _run_row(row: dict[str, Any]) -> list[str]:
+    kind = row["kind"] + (" (dry)" if row["dry_run"] else "")
+    started = f"{row['started_at']:%Y-%m-%d %H:%M:%S %Z}"
+    return [str(row["run_id"]), kind, row["state"], started, row["error"] or row["run_key"]]
 
 
 def _vendor_row(row: dict[str, Any]) -> list[str]:
@@ -107,15 +171,18 @@ def orders_lines(status: dict[str, Any]) -> list[str]:
     return [line, *(f"ALARM: {message}" for message in status["alarms"])]
 
 
-def timeline_table(events: Iterable[Event]) -> Table:
+def timeline_table(events: Iterable[Event]) -> FittedTable:
     """What happened to a SKU, oldest first."""
-    table = Table()
-    for name in ("when (UTC)", "step", "what", "values"):
-        table.add_column(name, no_wrap=name in {"when (UTC)", "step"})
-    for event in events:
-        values = "" if event.values == type(event.values)() else str(event.values)
-        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, event.message, values)
-    return table
+    rows = [
+        [
+            f"{event.at:%Y-%m-%d %H:%M:%S}",
+            event.step,
+            event.message,
+            "" if event.values == type(event.values)() else str(event.values),
+        ]
+        for event in events
+    ]
+    return FittedTable({"when (UTC)": 10, "step": 11, "what": 12, "values": 10}, rows)
 
 
 class PlainConsole(Console):

@@ -9,6 +9,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from documents import data
 from shelfsync.cli.command import Answer, print_answer, print_error
@@ -74,6 +75,50 @@ def test_the_vendors_fit_into_a_pipe_with_the_state_of_their_last_run():
         assert re.search(rf"\b{word}", printed), printed
     assert printed.count("acknowledged") == 2, "as a column, and as the state of the last run"
     assert max(map(len, printed.splitlines())) <= PIPE_WIDTH
+
+
+LONG = "partly_failed: the platform rejected request 7 as a whole, because a key of it is not known there"
+FRESH = {"priority": "stop_sell", "skus": 1_234_567, "skus_beside": 12, "jobs": 3}
+FRESH |= dict.fromkeys(("seconds_median", "seconds_p95", "seconds_max"), 5_000.0)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, PIPE_WIDTH])
+@pytest.mark.parametrize("name", ["store-001", "filiale-" + "x" * 60, "\u9752\u5c71\u4e00\u4e01\u76ee\u5e97" * 4])
+@pytest.mark.parametrize("number", [0, 7, 123_456_789])
+def test_tables_show_store_headings_and_reason_at_every_width(width, name, number):
+    status = status_of(name) | {"freshness": [FRESH]}
+    status["vendors"][0] |= dict.fromkeys(COUNTS, number) | {"error": LONG, "last_state": "failed"}
+    status["runs"][0] |= {"kind": "delta", "state": "partly_failed", "error": LONG}
+    event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="acknowledge", message=LONG)
+    for table in (*status_tables(status), timeline_table([event])):
+        printed = shown(table, width=width)
+        lines = printed.splitlines()
+        assert max(map(cell_len, lines)) <= width, printed
+        assert "\u2026" not in printed, "a cell or a heading is cut"
+        below = " ".join(printed.partition("not shown in")[2].split())
+        for heading in table.columns:
+            assert heading in below or all(word in printed for word in heading.split()), (heading, printed)
+        assert not below or "`--json` shows" in below, "a column is left out without a word how to see it"
+        assert folded(lines) == [
+            re.sub(r"\s", "", cell)
+            for row in table.rows
+            for heading, cell in zip(table.columns, row, strict=True)
+            if heading not in below
+        ]
+
+
+def folded(lines: list[str]) -> list[str]:
+    """The cells of the only row of a printed table, each as one text without spaces."""
+    rows = [line.strip("\u2502").split("\u2502") for line in lines if line.startswith("\u2502")]
+    return [re.sub(r"\s", "", "".join(parts)) for parts in zip(*rows, strict=True)]
+
+
+def test_a_narrow_terminal_leaves_out_what_is_zero_before_what_is_not():
+    status = status_of("store-001")
+    status["vendors"][0] |= dict.fromkeys(COUNTS, 0) | {"acknowledged": 5, "error": None, "last_state": "acknowledged"}
+    kept = shown(status_tables(status)[0], width=80).partition("not shown")[0]
+    assert "acknowledged" in kept.partition("store-001")[0]
+    assert "suppressed" not in kept
 
 
 def test_a_vendor_that_no_run_has_had_is_shown_without_one():

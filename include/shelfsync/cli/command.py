@@ -27,9 +27,8 @@ from shelfsync.explain.explanation import asked_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rich.table import Table
-
     from shelfsync.context import Context
+    from shelfsync.terminal import FittedTable
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ class Answer:
     """What a command found or did: `data` for scripts, `lines` for people. `error`: what failed, if the command did only a part."""
 
     data: Any
-    lines: Sequence[str | Table]
+    lines: Sequence[str | FittedTable]
     error: ShelfsyncError | None = None
 
 

@@ -11,9 +11,8 @@ from shelfsync.cli.command import Answer, At, Limit, OneVendor, Sku, Vendor, com
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.table import Table
-
     from shelfsync.context import Context
+    from shelfsync.terminal import FittedTable
 
 runs = typer.Typer(help="The runs of the catalog: what each did, and what to run next.", no_args_is_help=True)
 
@@ -87,7 +86,7 @@ def show(run: Run) -> Answer:
     return Answer(found, run_history.details(found))
 
 
-def _status_lines(result: dict[str, Any]) -> Iterator[str | Table]:
+def _status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
     from shelfsync.terminal import orders_lines, status_tables
 
     for label, found in (

@@ -76,7 +76,7 @@ def counted(world):
 def table(world):
     """The cells of the vendor's row in the table of `shelfsync status`."""
     (vendors, *_) = status_tables(world.app.status())
-    return [next(iter(column.cells)) for column in vendors.columns]
+    return vendors.rows[0]
 
 
 def equal_on_the_platform(world, price="2.00"):
