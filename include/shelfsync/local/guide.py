@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from sqlalchemy import make_url
 
 from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
@@ -67,7 +70,7 @@ def addresses(place: Place, running: Running) -> Iterator[str]:
     yield _address("webhook receiver", running.receiver)
     if running.sandbox:
         yield _address("sandbox", f"{running.sandbox}/portal", "the platform's portal: products, orders, promotions")
-        yield _address("ERP", erp_url(place), "a PostgreSQL database; schema erp")
+        yield _address("ERP", shlex.join(psql(place)), "a PostgreSQL database; schema erp")
     yield _address("command line", f"{_command(place, running)} status")
     yield _address("logs", str(place.logs))
 
@@ -89,13 +92,12 @@ def tries(place: Place, running: Running) -> list[tuple[str, str]]:
             ("What would be sent? This sends nothing.", f"{command} plan"),
             ("Where does every store stand?", f"{command} status"),
         ]
-    psql = postgres_binaries.find().program("psql")
     order = json.dumps({"items": [{"sku": running.sku, "quantity": 1}]})
     where = f"{running.sandbox}/_sandbox/chains/{CHAIN}/vendors/{STORE}/orders"
     return [
         (
             f"Change a price in the ERP. The next catalog_delta_sync sends it, or at once: {command} sync --vendor {STORE}",
-            f'{shlex.join([psql, erp_url(place)])} -c "{_PRICE.format(sku=running.sku)}"',
+            f'{shlex.join(psql(place))} -c "{_PRICE.format(sku=running.sku)}"',
         ),
         (
             "Order as a customer; orders_fulfilment hands it over, its store picks it (page Orders, and the portal's).",
@@ -114,6 +116,19 @@ def erp_url(place: Place) -> str:
             f"{place.home / sample_chain.CONFIG} is gone. Write it again by: make down, make up"
         ) from None
     return str(tomllib.loads(text)["erp"]["url"]).replace("postgresql+psycopg://", "postgresql://", 1)
+
+
+def psql(place: Place) -> list[str]:
+    """The command that opens the sample ERP's database; the password is in a file that only this user reads."""
+    url = make_url(erp_url(place))
+    file = place.home / "erp.pgpass"
+    parts = (url.host, url.port or 5432, url.database, url.username, url.password)
+    line = ":".join(str(part).replace("\\", "\\\\").replace(":", "\\:") for part in parts)
+    with open(file, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as handle:
+        handle.write(f"{line}\n")
+    file.chmod(0o600)
+    address = url.set(password=None).render_as_string(hide_password=False)
+    return ["env", f"PGPASSFILE={file}", postgres_binaries.find().program("psql"), address]
 
 
 def _command(place: Place, running: Running) -> str:

@@ -116,17 +116,39 @@ RIGHTS: dict[sa.Table, dict[str, tuple[str, ...]]] = {
 def grant(engine: Engine, role: str) -> bool:
     """Gives a database role exactly the rights that the receiver needs; True if the role is new.
 
-    ConfigurationError: the user of the database URL may not do this.
+    ConfigurationError: the user of the database URL may not do this; it has the statements that an administrator has to run first.
     """
+    statements = ""
     try:
         with psycopg.connect(libpq_url(engine)) as connection:
+            statements = "; ".join(one.as_string(connection) for one in role_statements(connection, role))
             return grant_rights(connection, role)
     except psycopg.errors.InsufficientPrivilege as error:
+        remedy = "Run this command with the owner of the tables."
+        if statements:
+            remedy = f"Let an administrator of the server run `{statements};`, then run this command again."
         raise ConfigurationError(
-            "SHELFSYNC_DATABASE_URL",
-            f"names a user that may not do this: {error.diag.message_primary}",
-            "Run this command with the owner of the tables, who may make roles.",
+            "SHELFSYNC_DATABASE_URL", f"names a user that may not do this: {error.diag.message_primary}", remedy
         ) from None
+
+
+_ATTRIBUTES = """
+SELECT rolcanlogin AS "LOGIN", NOT rolsuper AS "NOSUPERUSER", NOT rolcreatedb AS "NOCREATEDB", NOT rolcreaterole AS "NOCREATEROLE",
+    NOT rolreplication AS "NOREPLICATION", NOT rolbypassrls AS "NOBYPASSRLS", rolconnlimit = %s AS "CONNECTION LIMIT {}"
+FROM pg_roles WHERE rolname = %s
+"""
+
+
+def role_statements(connection: psycopg.Connection[tuple[object, ...]], role: str) -> list[sql.Composed]:
+    """What makes the role, or changes those of its attributes that differ: a managed server lets nobody but its superuser set the others."""
+    name = sql.Identifier(role)
+    found = connection.execute(_ATTRIBUTES.format(CONNECTIONS), [CONNECTIONS, role])
+    row = found.fetchone()
+    if row is None:
+        return [sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT {}").format(name, sql.Literal(CONNECTIONS))]
+    columns = [column.name for column in found.description or ()]
+    wrong = [column for column, right in zip(columns, row, strict=True) if not right]
+    return [sql.SQL("ALTER ROLE {} {}").format(name, sql.SQL(" ".join(wrong)))] if wrong else []
 
 
 def grant_rights(connection: psycopg.Connection[tuple[object, ...]], role: str, password: str | None = None) -> bool:
@@ -136,10 +158,8 @@ def grant_rights(connection: psycopg.Connection[tuple[object, ...]], role: str, 
     """
     existing = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone()
     name = sql.Identifier(role)
-    if existing is None:
-        connection.execute(sql.SQL("CREATE ROLE {}").format(name))
-    bounds = "ALTER ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS CONNECTION LIMIT {}"
-    connection.execute(sql.SQL(bounds).format(name, sql.Literal(CONNECTIONS)))
+    for statement in role_statements(connection, role):
+        connection.execute(statement)
     if password is not None:
         verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
         connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier)))

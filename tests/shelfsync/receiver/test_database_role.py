@@ -12,12 +12,14 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import SECRET, LiveReceiver
-from shelfsync.receiver.operator_actions import RIGHTS, grant_rights
+from shelfsync.errors import ConfigurationError
+from shelfsync.receiver.operator_actions import RIGHTS, grant, grant_rights, role_statements
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.warehouse.every_table import metadata
 
 PASSWORD = "canary-of-the-role"
 KEY = "a picking key of the chain"
+SCHEMAS = sorted({str(table.schema) for table in metadata.tables.values()})
 ORDER = "5b8e6f3c-1111-4222-8333-444455556666"
 
 
@@ -115,3 +117,62 @@ def test_the_password_reaches_the_server_as_a_verifier_alone(role_url, database_
         kept = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", [role]).fetchone()[0]
     assert kept.startswith("SCRAM-SHA-256$")
     assert quote(PASSWORD) not in kept
+
+
+@pytest.fixture
+def owner(database_url):
+    """The address of an owner of the database and its tables who is no superuser, as a managed server has it, and a receiver's role."""
+    owner, role = f"owner_{os.getpid()}", f"receives_{os.getpid()}"
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"CREATE ROLE {owner} LOGIN PASSWORD '{PASSWORD}'")
+        connection.execute(f"ALTER DATABASE {connection.info.dbname} OWNER TO {owner}")
+        for schema in SCHEMAS:
+            connection.execute(f"ALTER SCHEMA {schema} OWNER TO {owner}")
+        things = connection.execute(
+            "SELECT format('ALTER %%s %%s OWNER TO ', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass)"
+            " FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace"
+            " WHERE nspname = ANY(%(schemas)s) AND relkind IN ('r', 'p', 'v', 'S')"
+            " AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = c.oid AND deptype IN ('a', 'i') AND relkind = 'S')"
+            " UNION ALL SELECT format('ALTER FUNCTION %%s OWNER TO ', p.oid::regprocedure) FROM pg_proc AS p"
+            " JOIN pg_namespace AS n ON n.oid = pronamespace WHERE nspname = ANY(%(schemas)s)",
+            {"schemas": [*SCHEMAS, "public"]},
+        ).fetchall()
+        for (change,) in things:
+            connection.execute(change + owner)
+    yield sa.make_url(database_url).set(username=owner, password=PASSWORD, drivername="postgresql+psycopg"), role
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"REASSIGN OWNED BY {owner} TO CURRENT_USER")
+        for name in (role, owner):
+            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
+                connection.execute(f"DROP OWNED BY {name}")
+                connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.mark.slow
+def test_an_owner_without_superuser_grants_what_is_the_owners(owner, database_url):
+    """If a role has to be made or changed, the statements for an administrator are in the error; after them the same command works."""
+    url, role = owner
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+    with pytest.raises(ConfigurationError, match="an administrator of the server run `CREATE ROLE") as caught:
+        grant(engine, role)
+    statement = str(caught.value).split("`")[1]
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(statement)
+        assert grant(engine, role) is False
+        connection.execute(f"ALTER ROLE {role} CREATEDB")
+        with pytest.raises(ConfigurationError, match=f'ALTER ROLE "{role}" NOCREATEDB;'):
+            grant(engine, role)
+        connection.execute(f"ALTER ROLE {role} NOCREATEDB")
+    assert grant(engine, role) is False
+    with psycopg.connect(url.set(drivername="postgresql").render_as_string(hide_password=False)) as connection:
+        assert role_statements(connection, role) == []
+
+
+@pytest.mark.slow
+def test_an_owner_who_may_make_roles_makes_the_receivers(owner, database_url):
+    url, role = owner
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f"ALTER ROLE {url.username} CREATEROLE")
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+    assert grant(engine, role) is True
+    assert grant(engine, role) is False
