@@ -48,6 +48,27 @@ class Row:
         """Whether a customer should be able to buy it: a quantity below the buffer switches it off."""
         return self.active and self.quantity >= self.least
 
+    def believed(self, *, by_barcode: bool) -> dict[str, Any]:
+        """What of the row is to be sent. Of a faulty one only what cannot put the product on sale; a barcode matters if it identifies."""
+        every = {
+            "price": self.price,
+            "quantity": self.quantity,
+            "active": self.active,
+            "max_sales_quantity": self.limit,
+        }
+        faulty = None if self.bad is None else self.bad[0]
+        if faulty is None:
+            return every
+        if faulty == "barcode":
+            return {} if by_barcode else every
+        safe = (
+            {"price": self.price}
+            | ({} if self.quantity else {"quantity": 0})
+            | ({} if self.active else {"active": False})
+        )
+        safe.pop(faulty, None)
+        return safe | ({"max_sales_quantity": self.limit} if safe else {})
+
     def cells(self, key: Key, *, buffer_known: bool) -> list[str]:
         values = {
             "vendor": key[0],
@@ -79,6 +100,8 @@ class Erp:
     """SKUs that the ERP once switched off: inactive, without stock, or gone."""
     version: int = 0
     buffer_known: bool = False
+    by_barcode: bool = False
+    """Whether barcodes identify the items."""
 
     @property
     def least(self) -> int:
@@ -182,8 +205,9 @@ class Erp:
 
     def _set(self, key: Key, row: Row) -> None:
         self.rows[key] = row
-        if row.bad is None:
-            self.wanted.setdefault(key, []).append(row.price)
-            self.want(key, {"quantity": row.quantity, "active": row.active, "max_sales_quantity": row.limit})
-            if not row.on_sale:
-                self.ever_off.add(key)
+        values = row.believed(by_barcode=self.by_barcode)
+        if "price" in values:
+            self.wanted.setdefault(key, []).append(values.pop("price"))
+        self.want(key, values)
+        if not row.on_sale and ({"quantity", "active"} & values.keys()):
+            self.ever_off.add(key)

@@ -19,7 +19,7 @@ from shelfsync.store.lake import Lake
 from simulation import day
 from simulation.broken import Broken
 from simulation.crash_points import SHAPE
-from simulation.erp import HEADER, VENDORS, Erp
+from simulation.erp import HEADER, VENDORS, Erp, Row
 from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.model import Model, converged
 from simulation.shape import KNOWN_SKUS
@@ -113,17 +113,10 @@ class FeedErp(Erp):
 
     def _want(self, key: Any, cells: list[str]) -> None:
         one = dict(zip(HEADER, cells, strict=True))
-        if one["price"] == "NaN":
-            return
-        self.want(
-            key,
-            {
-                "price": Decimal(one["price"]).quantize(Decimal("0.001"), rounding="ROUND_DOWN"),
-                "quantity": int(one["quantity"]),
-                "active": one["active"] == "1",
-                "max_sales_quantity": int(one["max_sales_quantity"]),
-            },
-        )
+        bad = ("price", "NaN") if one["price"] == "NaN" else None
+        price = Decimal(0) if bad else Decimal(one["price"]).quantize(Decimal("0.001"), rounding="ROUND_DOWN")
+        row = Row(price, int(one["quantity"]), one["active"] == "1", int(one["max_sales_quantity"]), bad)
+        self.want(key, row.believed(by_barcode=False))
 
     def repair_feed(self) -> None:
         """The feed reports the truth again. What it reported before is not taken back."""

@@ -114,7 +114,8 @@ class World:
             self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
         self.receive(shape.webhook)
         older = choices.quantity_at_buffer == "deactivates"
-        self.erp = Erp(self.folder, coherent=older, buffer_known=shape.buffer_known)
+        by_barcode = shape.key == "barcode"
+        self.erp = Erp(self.folder, coherent=older, buffer_known=shape.buffer_known, by_barcode=by_barcode)
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
         self.campaigns = Campaigns(self.folder)
