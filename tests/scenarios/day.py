@@ -226,4 +226,6 @@ class ScenarioWorld(World):
         base_settings = {
             name: getattr(base, name) for name in ("home", "database_url", "lake_url", "platform", "erp", "rate_limit")
         }
-        return Settings(**base_settings, sync={"body_max_bytes": 10_000_000, "vendors_per_shard": 100})
+        return Settings(
+            **base_settings, sync={"body_max_bytes": 10_000_000, "vendors_per_shard": 100, "downloads_at_once": 1}
+        )

@@ -208,6 +208,8 @@ class Layout:
             if styles is not None and ours in NUMBERS and written is not False:
                 styles.look(ours, column, values["sku"])
             plain[ours] = self.notation.plain(ours, column, written)
+        if styles is not None:
+            styles.check()
         return plain
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:

@@ -169,6 +169,6 @@ def test_two_styles_in_one_file_are_named_by_both_cells(read, tmp_path, prices, 
 
 def test_one_style_and_a_slip_of_the_pen_cost_one_row_alone(read, tmp_path):
     path = tmp_path / "erp.csv"
-    path.write_text("vendor;sku;price\nv;1;12.50\nv;2;4,99\nv;3;0.299\nv;4;1299\n")
-    rows = read(files=str(path), csv_delimiter=";").rows
-    assert column(rows, "price") == ["12.50", "4,99", "0.299", "1299"]
+    for prices in (["12.50", "4,99", "0.299", "1299"], ["4,99", *(f"1.{end}" for end in range(100, 120))]):
+        path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
+        assert column(read(files=str(path), csv_delimiter=";").rows, "price") == prices
