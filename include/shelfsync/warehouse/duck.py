@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -74,10 +75,14 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
 
 
 def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
-    """Writes the file, in place of an existing one. Returns the rows by table. ConfigurationError if it cannot be written."""
+    """Writes the file, in place of an older one of its own. Returns the rows by table.
+
+    ConfigurationError if it cannot be written, or if FILE is something else.
+    """
     duckdb = _duckdb()
     tables = copied()
     try:
+        _reject_foreign(duckdb, file)
         # a folder of its own: in a container, a process that was killed had the number that this one has
         with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
             incomplete = Path(folder) / file.name
@@ -109,6 +114,31 @@ def _duckdb() -> Any:
             "is not installed here",
             "pip install duckdb, or run this where `make setup` made the environment.",
         ) from None
+
+
+def _reject_foreign(duckdb: Any, file: Path) -> None:
+    """A file that this command did not write is never replaced: it may be the only copy of something."""
+    if not os.path.lexists(file) or file.is_dir():
+        return  # a folder cannot be replaced by a file
+    if not file.is_file() or not _is_own(duckdb, file):
+        raise ConfigurationError(
+            "FILE",
+            f"{file} exists and cannot be read as a file of `shelfsync duckdb`, so it is not replaced",
+            "Name another file, or move this one away.",
+        )
+
+
+def _is_own(duckdb: Any, file: Path) -> bool:
+    """Whether it is a DuckDB database with this command's tables. Opening it changes nothing."""
+    try:
+        with contextlib.closing(duckdb.connect(str(file), read_only=True)) as held:
+            rows = held.execute(
+                "SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE database_name = current_database()"
+            ).fetchall()
+    except duckdb.Error:
+        return False
+    names = {name for (name,) in rows}
+    return names.issuperset(OF_LAKE) and all(name.split(".")[0] in SCHEMAS for name in names)
 
 
 def _reject_ambiguous(duck: duckdb.DuckDBPyConnection, file: Path) -> None:

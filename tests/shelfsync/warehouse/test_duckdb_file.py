@@ -8,6 +8,7 @@ import time
 import duckdb
 import pytest
 
+from shelfsync.errors import ConfigurationError
 from shelfsync.store import engine as store_engine
 from shelfsync.store.lake import Lake
 from shelfsync.warehouse.duck import write
@@ -57,3 +58,28 @@ def test_what_a_killed_process_with_the_same_number_left_stops_no_later_one(sync
     context = synced.app.context
     write(context.engine, context.lake, folder / "today.duckdb")
     assert _rows(folder / "today.duckdb") == 3
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "of another program"])
+def test_a_file_of_something_else_is_refused_and_left_as_it_is(world, tmp_path, kind):
+    file = tmp_path / "orders.csv"
+    if kind == "of another program":
+        with duckdb.connect(str(file)) as other:
+            other.execute("CREATE TABLE kept AS SELECT 1 AS a")
+    else:
+        file.write_bytes(b"" if kind == "empty" else b"sku,price\n1,2\n")
+    before = file.read_bytes()
+    context = world.app.context
+    with pytest.raises(ConfigurationError, match=r"orders\.csv exists .* not replaced"):
+        write(context.engine, context.lake, file)
+    assert file.read_bytes() == before
+    assert [left.name for left in tmp_path.glob("*orders.csv*")] == ["orders.csv"]
+
+
+def test_an_older_file_of_its_own_is_replaced(synced, tmp_path):
+    context = synced.app.context
+    write(context.engine, context.lake, tmp_path / "today.duckdb")
+    synced.erp.put("store-001", "a", "1.30")
+    synced.sync("delta")
+    write(context.engine, context.lake, tmp_path / "today.duckdb")
+    assert _rows(tmp_path / "today.duckdb") == 4
