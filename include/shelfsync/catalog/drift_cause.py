@@ -189,7 +189,7 @@ class _Difference:
                     "changed_on_platform",
                     f"the previous observation showed {self.previous}, and nothing was sent since",
                 )
-            return "unknown", "it was accepted before the oldest request that is still known"
+            return "unknown", "no request since the previous observation explains it"
         former = {self._value(one) for one in self.sent if self._value(one) != self.acknowledged} - {None}
         if self.observed in former or (self.pictured and self.observed == self.previous):
             return (

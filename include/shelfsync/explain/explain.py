@@ -67,7 +67,7 @@ def explain(
         acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
     )
     if paid is not None:
-        summary = f"{summary} {paid_sentence(paid, until)}"
+        summary = f"{summary} {paid_sentence(paid, until, sold_out=_is_sold_out(confirmed, seen))}"
     return Explanation(
         vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations
     )
@@ -273,11 +273,23 @@ def _promotion_events(connection: Connection, vendor: str, sku: str, at: dt.date
         yield Event(row["at"], "promotion", f"{named(row)}: {what}; {outcome}", None, row["job_id"], Values())
 
 
-def paid_sentence(found: CustomerPrice, now: dt.datetime) -> str:
-    """What customers pay, as text for people. It follows what the catalog shows."""
+def _is_sold_out(acknowledged: Shown | None, observed: Shown | None) -> bool:
+    """Whether the last acknowledged quantity leaves nothing to buy, and no newer observation shows the product on sale."""
+    if acknowledged is None or acknowledged.values.quantity is None or acknowledged.values.quantity > 0:
+        return False
+    newer = observed is not None and observed.since > acknowledged.since
+    return not (newer and observed is not None and observed.values.active)
+
+
+def paid_sentence(found: CustomerPrice, now: dt.datetime, *, sold_out: bool = False) -> str:
+    """What customers pay, or why they cannot buy it, as text for people. It follows what the catalog shows."""
+    why_not = "it is off sale" if found.active is False else "its last quantity is 0" if sold_out else None
+    until = f" until {when(found.until, now)}" if found.until is not None else ""
+    if why_not is not None:
+        price = "" if found.price is None else f" On sale, its price is {plain(found.price)}{until}: {found.reason}."
+        return f"Customers cannot buy it, because {why_not}.{price}"
     if found.price is None:
         return f"The price that customers pay is unknown: {found.reason}."
-    until = f" until {when(found.until, now)}" if found.until is not None else ""
     if found.seen_by is None or found.seen_by <= now:
         return f"Customers pay {plain(found.price)}{until}, because {found.reason}."
     seen_by = when(found.seen_by, now)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from decimal import Decimal
 
 import pytest
 
-from shelfsync.explain.explain import paid_sentence
-from shelfsync.explain.explanation import sentence
-from shelfsync.promotions.warehouse.customer_price import customer_price
+from shelfsync.explain.explain import _is_sold_out, paid_sentence
+from shelfsync.explain.explanation import Shown, Values, sentence
+from shelfsync.promotions.warehouse.customer_price import CustomerPrice, customer_price
 
 
 @pytest.mark.slow
@@ -82,3 +83,31 @@ def test_a_waiting_promotion_is_explained_by_its_reason(shop):
     path.plan(run)
     (under_way,) = explain("store-001", "c").promotions_wait
     assert "is in flight: job" in under_way
+
+
+@pytest.mark.parametrize("active", [True, False, None])
+@pytest.mark.parametrize("sold_out", [True, False])
+@pytest.mark.parametrize("price", [Decimal("2.49"), None])
+def test_a_sentence_never_says_that_customers_pay_for_what_they_cannot_buy(active, sold_out, price):
+    found = CustomerPrice("store-001", "a", price, price, active, "no promotion covers it")
+    text = paid_sentence(found, dt.datetime(2026, 3, 2, tzinfo=dt.UTC), sold_out=sold_out)
+    can_buy = active is not False and not sold_out
+    assert text.startswith("Customers cannot buy it, because") is not can_buy
+    assert ("Customers pay 2.49" in text) is (can_buy and price is not None)
+    assert ("2.49" in text) is (price is not None)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "newer_active", "sold_out"),
+    [(0, None, True), (0, False, True), (0, True, False), (1, None, False), (None, None, False)],
+)
+def test_a_product_is_sold_out_until_a_newer_observation_shows_it_on_sale(quantity, newer_active, sold_out):
+    at = dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
+    accepted = Shown(Values(price=Decimal(1), quantity=quantity, active=True, max_sales_quantity=None), at, "a job")
+    later = at + dt.timedelta(hours=1)
+    seen = None
+    if newer_active is not None:
+        values = Values(price=Decimal(1), quantity=None, active=newer_active, max_sales_quantity=None)
+        seen = Shown(values, later, "an export")
+    assert _is_sold_out(accepted, seen) is sold_out
+    assert _is_sold_out(None, seen) is False

@@ -104,8 +104,6 @@ def price_at(
     )
     price, reason = _verdict(base_price, counts)
     reason += "".join(f"; {line}" for line in _besides(begun, counts))
-    if base is not None and base.active is False:
-        reason = f"the product is inactive, so customers cannot buy it; otherwise {reason}"
     until = _until(rows, counts, at)
     young = {name: at - dt.timedelta(seconds=s) for name, s in (("base", catalog_s), ("promotion", PROMOTION_S))}
     ended = connection.execute(sa.text(_ENDED), {**values, "young": young["promotion"]}).scalar()
