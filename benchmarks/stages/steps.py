@@ -234,7 +234,7 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
     if totals["rows"] == 0:
         _check(lake.read_table(shelf.snapshot), baseline, outcomes, moved)
     totals["rows"] += raw.num_rows
-    totals["quarantined"] += normalised.quarantine.num_rows
+    totals["quarantined"] += normalised.rows_quarantined
     totals["items"] += released.num_rows
     for found in outcomes["state"].value_counts().to_pylist():
         totals[found["values"]] += found["counts"]

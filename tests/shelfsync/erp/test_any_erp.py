@@ -84,7 +84,7 @@ def sorted_out(source) -> dict[str, set[str]]:
     counted = partition.nameless_rows
     for vendor, (path, _) in files.items():
         result = normalise(lake.read_table(path), NormaliseSettings())
-        counted += result.snapshot.num_rows + result.quarantine.num_rows
+        counted += result.snapshot.num_rows + result.rows_quarantined
         found[vendor] = set(result.snapshot["sku"].to_pylist())
         assert max((len(row.encode()) for row in result.quarantine["raw"].to_pylist()), default=0) < 16_384
     assert counted == total

@@ -147,6 +147,7 @@ def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
                 "reason": "sku_missing",
                 "message": "no sku",
                 "raw": "{}",
+                "row_sent": False,
             }
             for number in numbers
         ]
