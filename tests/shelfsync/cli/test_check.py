@@ -108,13 +108,18 @@ def test_promotions_with_neither_audience_nor_condition_are_a_warning(here, monk
 def test_rows_that_cannot_be_sent_are_found_before_they_are_planned(here, tmp_path):
     rows = "store-001,a,1,4,J\nstore-001,b,1,4,1\nstore-001,b,2,4,1\nstore-002,b,2,4,1\nstore-002,c,2,0.5,N\n"
     (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{rows}", encoding="utf-8")
-    [line] = [line for line in here("check")[1].splitlines() if "quarantined" in line]
-    assert line == (
-        'warning: 3 of the ERP\'s first 5 rows cannot be sent and are quarantined: 1 active_not_a_truth_value (active "J" is none of'
-        ' true, false, 1, 0, t, f, yes, no, y, n), 2 sku_duplicate (sku "b" is in more than one row of this vendor, and which one is'
-        " right is unknown). Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
+    output = here("check")[1].splitlines()
+    [rows], [values] = ([line for line in output if word in line] for word in ("quarantined", "left out"))
+    advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
+    assert rows == (
+        'warning: 2 of the ERP\'s first 5 rows cannot be sent and are quarantined: 2 sku_duplicate (sku "b" is in more than one row of this'
+        f" vendor, and which one is right is unknown). {advice}"
     )
-    assert "3 rows are quarantined" in here("plan")[1].replace("vendor store-001: ", "")
+    assert values == (
+        "warning: 1 values of the ERP's first 5 rows are left out, and the rest of their rows is sent: 1 active_not_a_truth_value (active"
+        f' "J" is no truth value; SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others). {advice}'
+    )
+    assert "2 rows are quarantined" in here("plan")[1].replace("vendor store-001: ", "")
 
 
 @pytest.mark.slow
