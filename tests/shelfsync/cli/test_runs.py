@@ -47,7 +47,7 @@ def test_a_run_that_holds_something_names_the_hold(run, tmp_path):
     (tmp_path / "stock.csv").write_text(
         "vendor,sku,price,quantity,active\nstore-001,a,12.345,4,1\nstore-001,b,2,4,1\n", encoding="utf-8"
     )
-    assert run("sync").returncode == 0
+    assert run("sync").returncode == 10
     found = data(run("runs", "show", "2", "--json").stdout)
     assert [(hold["vendor"], hold["state"]) for hold in found["holds"]] == [("store-001", "open")]
     assert found["next"] == f"shelfsync holds show {found['holds'][0]['hold_id']}"
