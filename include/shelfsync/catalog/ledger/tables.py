@@ -162,6 +162,7 @@ vendor_run = sa.Table(
     count("plan_bytes", "Their length together"),
     written("updated_at", "Last change of this row"),
     sa.Index("ix_vendor_run_vendor_generation", "vendor", "generation"),
+    sa.Index("ix_vendor_run_compared", "vendor", "generation", postgresql_where=sa.text("delta_path IS NOT NULL")),
     schema="ledger",
     comment="What one run does for one vendor: the files of each step, and the state",
 )

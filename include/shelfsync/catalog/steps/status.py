@@ -84,7 +84,7 @@ LEFT JOIN LATERAL (
         AND NOT EXISTS (
             SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
             WHERE batch.run_id = done.run_id AND batch.vendor = done.vendor AND batch.generation = done.generation
-                AND (job.unaccounted > 0 OR job.state = 'unconfirmed'))
+                AND (job.unaccounted > 0 OR job.state = 'unconfirmed') OFFSET 0)
     ORDER BY done.generation DESC LIMIT 1
 ) AS d ON true
 LEFT JOIN LATERAL (
@@ -93,9 +93,12 @@ LEFT JOIN LATERAL (
     WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation > coalesce(d.generation, 0) AND vr.state <> 'unchanged'
 ) AS w ON true
 LEFT JOIN LATERAL (
-    SELECT min(coalesce(batch.wanted_at, batch.created_at)) AS since FROM ledger.batch
-    WHERE batch.vendor = v.vendor AND (batch.state = 'planned' OR batch.batch_id IN (
-        SELECT job.batch_id FROM ledger.job WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed')))
+    SELECT min(waiting.since) AS since FROM (
+        SELECT coalesce(wanted_at, created_at) AS since FROM ledger.batch WHERE vendor = v.vendor AND state = 'planned'
+        UNION ALL
+        SELECT coalesce(batch.wanted_at, batch.created_at) FROM ledger.job JOIN ledger.batch USING (batch_id)
+        WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed')
+    ) AS waiting
 ) AS p ON true
 LEFT JOIN LATERAL (
     SELECT min(hold.held_at) AS since FROM ledger.hold

@@ -13,6 +13,7 @@ _keys = itertools.count(1)
 pytestmark = pytest.mark.slow
 ROWS = 100_000
 RUNS = 2_000
+"""Of one vendor; `status` reads some five rows of each of the 200 vendors, and may."""
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
@@ -86,7 +87,7 @@ def test_what_a_vendor_did_in_a_month_is_read_by_housekeeping_alone_and_only_a_f
         after = rows_read(engine)
         for table in left:
             read = after[table] - before[table]
-            if read > (20 * (rows[table] + RUNS) if name == "housekeeping" else RUNS / 2):
+            if read > (20 * (rows[table] + RUNS) if name == "housekeeping" else 0.8 * RUNS):
                 much.append(f"{name}: {table}: {read} rows")
         before = after
     assert much == []
