@@ -85,8 +85,8 @@ sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dis
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
 	@$(BIN)/shelfsync demo
 
-up: setup   ## the same, left running; prints the addresses
-	@$(BIN)/shelfsync up
+up: setup   ## the same, left running; prints the addresses; ARGS="--platform HOST" sends to the platform of your settings
+	@$(BIN)/shelfsync up $(ARGS)
 
 down: setup   ## stops what `make up` started
 	@$(BIN)/shelfsync down

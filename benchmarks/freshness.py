@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
@@ -190,7 +191,8 @@ def _airflow(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     variables = with_settings(environment | options | home | {"AIRFLOW__SHELFSYNC__DELTA_WATCH": "changes"})
     command = [sys.executable, "-m", "shelfsync"]
     try:
-        subprocess.run([*command, "up"], env=variables, check=True)
+        host = urlsplit(environment["SHELFSYNC_PLATFORM__BASE_URL"]).netloc
+        subprocess.run([*command, "up", "--platform", host], env=variables, check=True)
         yield
     finally:
         subprocess.run([*command, "down"], env=variables, check=False)

@@ -102,12 +102,32 @@ app.add_typer(data.change_files, name="change-files", rich_help_panel=DATA)
 app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
 
 
-@plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)
-def up() -> None:
-    """Start everything on this machine and leave it running: database, Airflow, receiver, sandbox, sample ERP."""
+Platform = Annotated[
+    str | None,
+    typer.Option("--platform", metavar="HOST", help="Send to this platform of the settings; HOST is its host."),
+]
+Sandbox = Annotated[
+    bool, typer.Option("--sandbox", help="Use the sandbox and the sample ERP, whatever the settings name.")
+]
+
+
+@plain_command(
+    app,
+    "shelfsync up",
+    "shelfsync up --platform platform.example.com",
+    "SHELFSYNC_HOME=/srv/shelfsync shelfsync up --sandbox",
+    panel=MACHINE,
+)
+def up(platform: Platform = None, sandbox: Sandbox = False) -> None:
+    """Start everything on this machine and leave it running: database, Airflow, receiver, sandbox, sample ERP.
+
+    If the settings name a platform, every DAG sends to it. This needs its name: by --platform, or typed at the terminal.
+    """
     from shelfsync.local import up as stack
 
-    raise typer.Exit(stack.main())
+    if sandbox and platform is not None:
+        raise typer.BadParameter("name one of --platform and --sandbox, not both", param_hint="--sandbox")
+    raise typer.Exit(stack.main(platform=platform, sandbox=sandbox))
 
 
 @plain_command(app, "shelfsync down", "SHELFSYNC_HOME=/srv/shelfsync shelfsync down", panel=MACHINE)

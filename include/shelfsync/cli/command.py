@@ -80,7 +80,9 @@ def command(
     return declare
 
 
-def plain_command(group: typer.Typer, *examples: str, panel: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def plain_command(
+    group: typer.Typer, *examples: str, panel: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The same for a command that prints for itself, for people alone."""
     return group.command(cls=Command, epilog=_block("Examples", examples), rich_help_panel=panel)
 

@@ -13,7 +13,7 @@ from shelfsync.access import keep_private
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import figures, guide, sample_chain, services, switches
+from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
 from shelfsync.local.figures import Figures, compare
 from shelfsync.local.place import Place
@@ -57,8 +57,6 @@ FIXED = {
     "SHELFSYNC_LOCAL__PICKING_DELAY_S": "3",
 }
 """What the demo sets, whatever the user's environment has: only what it starts runs, and every wait is short."""
-HAND_OVER = "SHELFSYNC_ORDERS__HAND_OVER"
-"""The demo's order has to reach the simulated store, not a store of the user's."""
 
 
 def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
@@ -193,7 +191,7 @@ def _of_a_sync(requests: Mapping[str, int]) -> dict[str, int]:
 
 
 def stack_options(settings: Settings, *, what: str) -> StackOptions:
-    """The sample chain and the sandbox, whatever else is configured: a demo must never write to a real platform."""
+    """The sample chain and the sandbox, whatever else is configured: it must never write to a real platform, ledger or lake."""
     inherited, unused = services.split(os.environ, sample=True)
     secret = settings.webhook.secret
     return StackOptions(
@@ -201,9 +199,9 @@ def stack_options(settings: Settings, *, what: str) -> StackOptions:
         settings=sample_chain.settings(settings.home.absolute(), settings.local),
         environment=inherited,
         sandbox=True,
-        stand_ins=(STORE_HUB,) if sample_chain.picks(settings.orders) else (),
+        sends_to=destination.SANDBOX,
+        stand_ins=(STORE_HUB,),
         unused=unused,
-        database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         first_receiver_port=settings.webhook.port,
         webhook_secret=secret.get_secret_value() if secret else None,
     )
@@ -213,23 +211,22 @@ def demo_options(settings: Settings) -> StackOptions:
     """The sample chain of the demo, without customers that order by themselves."""
     wanted = stack_options(settings, what="make demo")
     other = [name for name, value in FIXED.items() if wanted.environment.get(name, value) != value]
-    other += [name for name in wanted.environment if name.upper().startswith(HAND_OVER)]
     inherited = {name: value for name, value in wanted.environment.items() if name not in other}
     return replace(
         wanted,
         environment={**inherited, **FIXED},
         unused=sorted([*wanted.unused, *other]),
-        stand_ins=(STORE_HUB,),
     )
 
 
 def demo(settings: Settings, *, echo: Callable[[str], None]) -> tuple[Figures, list[str]]:
     """Runs the demo; returns its result and what to try next. Raises ShelfsyncError if a check fails."""
     place = Place(settings.home.absolute())
-    with running_stack(place, demo_options(settings), echo=echo) as stack:
+    options = demo_options(settings)
+    with running_stack(place, options, echo=echo) as stack:
         stack.wait_ready()
         sample_chain.prepare(stack, echo)
-        running = guide.running(stack, sandbox=True)
+        running = guide.running(stack, options)
         echo("everything is up, as long as this runs:")
         for line in guide.addresses(place, running):
             echo(f"  {line}")

@@ -13,14 +13,14 @@ from sqlalchemy import make_url
 
 from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import airflow_home, postgres_binaries, sample_chain
+from shelfsync.local import airflow_home, postgres_binaries, sample_chain, services
 from shelfsync.local.sandbox_control import CHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shelfsync.local.place import Place
-    from shelfsync.local.stack import RunningStack
+    from shelfsync.local.stack import RunningStack, StackOptions
 
 STORE = "store-001"
 PAGES = "/shelfsync/pages/"
@@ -38,19 +38,22 @@ class Running:
     receiver: str
     sandbox: str | None = None
     sku: str | None = None
+    sends_to: str | None = None
 
 
-def running(stack: RunningStack, *, sandbox: bool) -> Running:
-    """Where this stack listens."""
+def running(stack: RunningStack, options: StackOptions) -> Running:
+    """Where this stack listens, and where it sends to."""
     addresses = stack.addresses
-    if not sandbox:
-        return Running(addresses.public_url, addresses.receiver_url)
+    if not options.sandbox:
+        return Running(addresses.public_url, addresses.receiver_url, sends_to=options.sends_to)
     engine = sample_chain.open_erp(stack)
     try:
         found = sample.plentiful(engine, STORE, 1)
     finally:
         engine.dispose()
-    return Running(addresses.public_url, addresses.receiver_url, addresses.sandbox_url, next(iter(found), None))
+    return Running(
+        addresses.public_url, addresses.receiver_url, addresses.sandbox_url, next(iter(found), None), options.sends_to
+    )
 
 
 def lines(place: Place, running: Running) -> Iterator[str]:
@@ -63,6 +66,8 @@ def lines(place: Place, running: Running) -> Iterator[str]:
 def addresses(place: Place, running: Running) -> Iterator[str]:
     """One line each, with user and password."""
     password = airflow_home.admin_password(place.airflow)
+    if running.sends_to:
+        yield f"{'sends to':<17}{running.sends_to}"
     yield _address("Airflow", running.airflow, f"user {airflow_home.USER}   password {password}")
     yield _address(
         "our pages", running.airflow + PAGES, "after you have logged in to Airflow; there they are under shelfsync"
@@ -132,8 +137,13 @@ def psql(place: Place) -> list[str]:
 
 
 def _command(place: Place, running: Running) -> str:
-    config = f"SHELFSYNC_CONFIG={shlex.quote(str(place.home / sample_chain.CONFIG))} " if running.sandbox else ""
-    return f"{config}.venv/bin/shelfsync"
+    """The command with the settings of this stack. A variable of the shell has priority over their file, so those of a real platform are unset."""
+    if not running.sandbox:
+        return ".venv/bin/shelfsync"
+    foreign = [name for name in services.split(os.environ, sample=True)[1] if name in os.environ]
+    unset = "".join(f"-u {shlex.quote(name)} " for name in foreign if name != services.CONFIG)
+    config = f"SHELFSYNC_CONFIG={shlex.quote(str(place.home / sample_chain.CONFIG))}"
+    return f"{'env ' + unset if unset else ''}{config} .venv/bin/shelfsync"
 
 
 def _address(name: str, address: str, more: str = "") -> str:

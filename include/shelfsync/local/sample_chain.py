@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from shelfsync.local.postgres import EmbeddedPostgres
     from shelfsync.local.services import Addresses
     from shelfsync.local.stack import RunningStack
-    from shelfsync.settings import LocalSettings, OrdersSettings
+    from shelfsync.settings import LocalSettings
 
 DATABASE = "erp"
 CONFIG = "sample.toml"
+LAKE = "sample-lake"
+"""A lake of its own: housekeeping removes what its ledger does not know, and another ledger may use the lake of the state folder."""
 VENDORS = 6
 SKUS_PER_VENDOR = 5_000
 WATCH = "AIRFLOW__SHELFSYNC__DELTA_WATCH"
@@ -37,7 +39,7 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
         from shelfsync.erp.sample import PROMOTIONS_FILE, SELECT_FILE
 
         given: dict[str, dict[str, Any]] = {
-            "": {"home": str(home), "database_url": addresses.database_url},
+            "": {"home": str(home), "database_url": addresses.database_url, "lake_url": str(home / LAKE)},
             "platform": {
                 "base_url": addresses.sandbox_url,
                 "chain": CHAIN,
@@ -62,11 +64,6 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
         return {"SHELFSYNC_CONFIG": str(file)}
 
     return write
-
-
-def picks(orders: OrdersSettings) -> bool:
-    """Whether the sample's stores pick with the simulated hub: not if the user hands orders over to another system."""
-    return orders.hand_over in {None, "outbox"} and orders.hand_over_url is None
 
 
 def open_erp(stack: RunningStack) -> sa.Engine:

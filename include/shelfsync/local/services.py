@@ -75,8 +75,11 @@ _OURS = ("AIRFLOW_", "SHELFSYNC_")
 _OF_THE_SAMPLE = frozenset(
     {
         CONFIG,
+        "SHELFSYNC_DATABASE_URL",
+        "SHELFSYNC_LAKE_URL",
         "SHELFSYNC_PLATFORM",
         "SHELFSYNC_ERP",
+        "SHELFSYNC_ORDERS",
         "SHELFSYNC_PROMOTIONS",
         *(f"SHELFSYNC_PROMOTIONS__{name.upper()}" for name in SourceSettings.model_fields),
     }
@@ -84,6 +87,8 @@ _OF_THE_SAMPLE = frozenset(
 _SECTIONS_OF_THE_SAMPLE = (
     "SHELFSYNC_PLATFORM__",
     "SHELFSYNC_ERP__",
+    "SHELFSYNC_ORDERS__HAND_OVER",
+    "SHELFSYNC_ORDERS__PICKING_",
     "SHELFSYNC_PROMOTIONS__COLUMNS__",
     "SHELFSYNC_PROMOTIONS__CONSTANTS__",
     "AIRFLOW_CONN_",
@@ -238,7 +243,7 @@ def sick_parts(url: str) -> list[str]:
 def split(environ: Mapping[str, str], *, sample: bool) -> tuple[dict[str, str], list[str]]:
     """What services inherit, and the names of what they do not.
 
-    With the sample, nothing that could lead to a real platform or a real ERP is inherited.
+    With the sample, nothing that could lead to a real platform, ERP, store, ledger or lake is inherited.
     """
     values = dict(environ)
     unused = [name for name in values if name == "AIRFLOW_CONFIG" or (sample and _is_the_samples(name))]

@@ -56,6 +56,8 @@ class StackOptions:
     environment: dict[str, str] = field(repr=False)
     """The environment that the processes inherit, before the table's variables."""
     sandbox: bool
+    sends_to: str | None = None
+    """The platform, as a person knows it; None: the stack has none."""
     stand_ins: tuple[str, ...] = ()
     unused: list[str] = field(default_factory=list)
     """The names of the user's variables that they do not inherit."""
@@ -127,6 +129,8 @@ def running_stack(place: Place, options: StackOptions, *, echo: Callable[[str], 
     with unwinding(), _alone_here(place, options.what), PortClaims() as claims:
         stop_leftovers(processes, echo)
         postgres = EmbeddedPostgres(place.home, echo=echo)
+        if options.sends_to:
+            echo(f"sends to {options.sends_to}")
         echo("starting PostgreSQL")
         with postgres.in_use() as dsn:
             addresses = _addresses(place, options, dsn, postgres, claims, echo)

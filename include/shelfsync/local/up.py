@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import argparse
+import functools
 import json
 import os
 import signal
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.local import demo, guide, sample_chain, services, switches
+from shelfsync.local import demo, destination, guide, sample_chain, services, switches
 from shelfsync.local.place import Place
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes
@@ -26,7 +28,7 @@ from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.settings import config_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from shelfsync.settings import Settings
@@ -41,14 +43,16 @@ GONE_TIMEOUT_S = 15.0
 """After a process has released its lock, its interpreter still has to end."""
 
 
-def stack_options(settings: Settings) -> StackOptions:
-    """What is configured; without a platform and an ERP, the sample ERP and the sandbox."""
-    if settings.platform.base_url is None:
-        if settings.erp.url is not None or settings.erp.files is not None:
+def stack_options(settings: Settings, *, platform: str | None = None, sandbox: bool = False) -> StackOptions:
+    """The sample ERP and the sandbox; or what is configured, if `platform` names the configured one. `sandbox`: whatever is configured."""
+    if not sandbox:
+        destination.require(settings, platform)
+    if sandbox or settings.platform.base_url is None:
+        if not sandbox and (settings.erp.url is not None or settings.erp.files is not None):
             raise ConfigurationError(
                 "SHELFSYNC_PLATFORM__BASE_URL",
                 "is not set, although an ERP is",
-                "Set the platform's address, or unset SHELFSYNC_ERP__... to run with the sample ERP and the sandbox.",
+                "Set the platform's address. To use the sandbox and the sample ERP: shelfsync up --sandbox.",
             )
         wanted = demo.stack_options(settings, what=WHAT)
         customers = (CUSTOMERS,) if settings.local.customer_interval_s > 0 else ()
@@ -62,6 +66,7 @@ def stack_options(settings: Settings) -> StackOptions:
         settings=lambda _addresses, _postgres: config,
         environment=inherited,
         sandbox=False,
+        sends_to=destination.platform(settings),
         unused=unused,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         first_receiver_port=settings.webhook.port,
@@ -69,10 +74,9 @@ def stack_options(settings: Settings) -> StackOptions:
     )
 
 
-def keep(settings: Settings) -> None:
+def keep(settings: Settings, wanted: StackOptions) -> None:
     """Never returns: SIGTERM stops everything and ends it."""
     place = Place(settings.home.absolute())
-    wanted = stack_options(settings)
     with running_stack(place, wanted, echo=_echo) as stack:
         stack.wait_ready()
         if wanted.sandbox:
@@ -80,7 +84,7 @@ def keep(settings: Settings) -> None:
         switches.switch(stack, settings.local.paused_dags, _echo)
         ready = place.run / READY
         try:
-            ready.write_text(json.dumps(asdict(guide.running(stack, sandbox=wanted.sandbox))), "utf-8")
+            ready.write_text(json.dumps(asdict(guide.running(stack, wanted))), "utf-8")
             while True:
                 time.sleep(LOOK_EVERY_S)
                 try:
@@ -98,13 +102,18 @@ def _echo(text: str) -> None:
     print(f"up  {text}", flush=True)  # noqa: T201  up.py shows it to the person
 
 
-def background() -> int:
-    """The background process; it writes up.log."""
+def background(words: Sequence[str]) -> int:
+    """The background process; it writes up.log. It reads the settings again, so it needs the platform's name again."""
     keep_private()
     from shelfsync.settings import read_settings
 
+    parser = argparse.ArgumentParser(prog="python -m shelfsync.local.up")
+    parser.add_argument(destination.OPTION)
+    parser.add_argument("--sandbox", action="store_true")
+    asked = parser.parse_args(words)
     try:
-        keep(read_settings())
+        settings = read_settings()
+        keep(settings, stack_options(settings, platform=asked.platform, sandbox=asked.sandbox))
     except ServiceFailedError as error:
         for line in error.log_lines:
             print(f"    {line}", flush=True)  # noqa: T201
@@ -118,7 +127,7 @@ def background() -> int:
     return 0
 
 
-def up(settings: Settings, *, echo: Callable[[str], None]) -> int:
+def up(settings: Settings, *, platform: str | None = None, sandbox: bool = False, echo: Callable[[str], None]) -> int:
     """Returns once everything is ready (0) or has failed. If the stack is up already, it shows the addresses."""
     place = Place(settings.home.absolute())
     ready = place.run / READY
@@ -127,16 +136,24 @@ def up(settings: Settings, *, echo: Callable[[str], None]) -> int:
             raise ShelfsyncError(
                 f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: make down"
             )
+        running = guide.Running(**json.loads(ready.read_text("utf-8")))
+        if sandbox if running.sandbox is None else platform is not None:
+            raise ShelfsyncError(
+                f"Everything is up already in {place.home}, and sends to {running.sends_to}. Stop it first: make down"
+            )
         echo("everything is up already")
-        _show(place, ready, echo)
+        _show(place, running, echo)
         return 0
-    stack_options(settings)  # a wrong configuration fails here, at once
+    if not sandbox and platform is None:
+        platform = destination.ask(settings)
+    stack_options(settings, platform=platform, sandbox=sandbox)  # a wrong configuration fails here, at once
+    words = ["--sandbox"] if sandbox else [destination.OPTION, platform] if platform else []
     place.make()
     ready.unlink(missing_ok=True)
     log = place.logs / "up.log"
     with open_log(log) as given:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "shelfsync.local.up"],
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "shelfsync.local.up", *words],
             stdin=subprocess.DEVNULL,
             stdout=given,
             stderr=subprocess.STDOUT,
@@ -168,15 +185,15 @@ def _follow(process: subprocess.Popen[bytes], place: Place, log: Path, ready: Pa
             if ended is not None:
                 return ended or 1
             if is_ready:
-                _show(place, ready, echo)
+                _show(place, guide.Running(**json.loads(ready.read_text("utf-8"))), echo)
                 return 0
             time.sleep(0.2)
     raise ShelfsyncError(f"Not ready within {READY_TIMEOUT_S:.0f} s. Its output: {log}")
 
 
-def _show(place: Place, ready: Path, echo: Callable[[str], None]) -> None:
+def _show(place: Place, running: guide.Running, echo: Callable[[str], None]) -> None:
     """Straight to the terminal: no log contains passwords."""
-    for line in guide.lines(place, guide.Running(**json.loads(ready.read_text("utf-8")))):
+    for line in guide.lines(place, running):
         echo(line)
     echo("")
     echo("stop it with: make down")
@@ -238,9 +255,9 @@ def _wait_until_gone(pid: int) -> None:
         return
 
 
-def main() -> int:
+def main(*, platform: str | None = None, sandbox: bool = False) -> int:
     """The command `make up`; returns its exit code."""
-    return _command("up", up)
+    return _command("up", functools.partial(up, platform=platform, sandbox=sandbox))
 
 
 def main_down() -> int:
@@ -265,4 +282,4 @@ def _command(name: str, act: Callable[..., int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(background())
+    sys.exit(background(sys.argv[1:]))
