@@ -78,6 +78,8 @@ def exchange(session: Session, call: Call) -> Answer:
         try:
             answer = session.sender.send(_request(session, call, token, request_id), receiver)
         except TransportFailure as failure:
+            if call.to_platform:
+                session.gate.unanswered(call.operation, str(failure))
             repeatable = not failure.sent or (call.safe_to_repeat and not failure.overdue)
             if receiver.spent or attempt >= _attempts_max(session, call) or not repeatable:
                 raise _unanswered(call, failure, request_id, cut=receiver.spent) from None

@@ -83,6 +83,9 @@ class Gate(Protocol):
         The client does not report answers of storage hosts: their 403 is an expired link, not a pause.
         """
 
+    def unanswered(self, operation: str, reason: str) -> None:
+        """Reports that no answer of the platform came. The request may have left; its permit ends with the next `admit` of the same caller."""
+
     def done(self, operation: str, priority: str, used: bool) -> None:
         """Ends a permit without an answer of the platform: a storage host answered (`used`), or the client sent nothing."""
 
@@ -94,6 +97,9 @@ class OpenGate:
         """Admits at once."""
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Records nothing."""
+
+    def unanswered(self, operation: str, reason: str) -> None:
         """Records nothing."""
 
     def done(self, operation: str, priority: str, used: bool) -> None:

@@ -19,6 +19,7 @@ class RecordingGate:
         self.admitted = []
         self.vendors = {}
         self.reported = []
+        self.lost = []
         self.through = []
 
     def admit(self, operation, priority, vendors):
@@ -29,6 +30,9 @@ class RecordingGate:
 
     def report(self, operation, status, retry_after_s, blocked):
         self.reported.append((operation, status, retry_after_s, blocked))
+
+    def unanswered(self, operation, reason):
+        self.lost.append((operation, reason))
 
     def done(self, operation, priority, used):
         self.through.append((operation, priority, used))
@@ -120,6 +124,7 @@ def test_a_lost_answer_was_admitted_and_is_not_reported(tools):
         tools.client(server, gate=gate).update_catalog("v", b"{}")
     assert [name for name, _ in gate.admitted] == ["token", "put_catalog"]
     assert [name for name, *_ in gate.reported] == ["token"]
+    assert gate.lost == [("put_catalog", "RemoteProtocolError Server disconnected without sending a response.")]
 
 
 def test_a_token_that_ends_while_the_gate_waits_is_renewed_before_the_request_leaves(tools):

@@ -32,6 +32,9 @@ class RecordingGate:
     def report(self, operation, status, retry_after_s, blocked):
         self.reported.append((operation, status, retry_after_s, blocked))
 
+    def unanswered(self, operation, reason):
+        """Nothing to remember."""
+
     def done(self, operation, priority, used):
         """Returns no permit."""
 

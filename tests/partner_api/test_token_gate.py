@@ -44,6 +44,9 @@ class ClosedGate:
     def report(self, operation, status, retry_after_s, blocked):
         pass
 
+    def unanswered(self, operation, reason):
+        """Nothing to remember."""
+
     def done(self, operation, priority, used):
         (self.elsewhere if used else self.unused).append(operation)
 

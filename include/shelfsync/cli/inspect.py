@@ -87,12 +87,14 @@ def show(run: Run) -> Answer:
 
 
 def _status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
+    from shelfsync import outages
     from shelfsync.terminal import orders_lines, status_tables
 
     for label, found in (
         ("PAUSED", result["paused"]),
         ("RESTORED", result["restorations"]),
         ("ALARM", result["alarms"]),
+        ("AWAY", outages.lines(result["outages"])),
         ("ABSENT", result["absent"]),
     ):
         yield from (f"{label}: {line}" for line in found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync import outages
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.errors import DataError
 from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.warehouse.customer_price import CustomerPrice
 
 EVENTS_MAX = 200
+OUTAGE_DAYS = 7
 
 _TIMELINE = """
 SELECT at, step, message, run_id, job_id, price, quantity, active, max_sales_quantity
@@ -53,6 +55,7 @@ def explain(
             *_timeline(connection, vendor, sku, until, events),
             *_promotion_events(connection, vendor, sku, until, events),
             *restored(connection, vendor, sku, until),
+            *_outages(connection, until),
         )
         restorations = tuple(str(restoration) for restoration in in_force(connection, vendor, sku, until))
         paid = _paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
@@ -271,6 +274,13 @@ def _promotion_events(connection: Connection, vendor: str, sku: str, at: dt.date
             "unaccounted": "the platform did not report whether it accepted it",
         }[row["state"]]
         yield Event(row["at"], "promotion", f"{named(row)}: {what}; {outcome}", None, row["job_id"], Values())
+
+
+def _outages(connection: Connection, at: dt.datetime) -> Iterator[Event]:
+    """Outages of the last days: what came or went meanwhile waited for their end."""
+    found = outages.since(connection, at - dt.timedelta(days=OUTAGE_DAYS), at)
+    for row, line in zip(found, outages.lines(found), strict=True):
+        yield Event(row["began_at"], "outage", line)
 
 
 def _is_sold_out(acknowledged: Shown | None, observed: Shown | None) -> bool:

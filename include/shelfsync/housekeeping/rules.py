@@ -126,6 +126,7 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
         Rule("rate_limit.usage", keep.history_days, "old.hour_at < :cutoff"),
         Rule("rate_limit.pause", keep.history_days, "old.until_at < :cutoff"),
+        Rule("ledger.outage", keep.history_days, "old.ended_at < :cutoff"),
         Rule("warehouse.quarantine", keep.quarantine_days, _OLD_SYNC),
         Rule("warehouse.missed_change", keep.quarantine_days, _OLD_SYNC),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),

@@ -8,6 +8,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 
+from shelfsync import outages
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import pause_or_forget_vendor
 from shelfsync.catalog.steps.status import status
@@ -42,6 +43,7 @@ def vendors(request: Request) -> HTMLResponse:
         "status.html",
         title="Vendors",
         vendors=rows,
+        outages=outages.lines(found["outages"]),
         **{
             name: found[name]
             for name in ("alarms", "absent", "paused", "restorations", "freshness", "forecast", "requests", "runs")

@@ -79,13 +79,14 @@ def _client(
     settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str, *, read_only: bool
 ) -> PartnerClient:
     from partner_api import DownloadLimits, PartnerClient
+    from shelfsync.platform.gate import OutageGate
     from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
     from shelfsync.platform.rate_limit import RateLimiter
     from shelfsync.platform.rate_limit.tables import counted
 
     platform = settings.platform
     credentials, store = _credentials(settings, engine, base_url, chain)
-    limiter = RateLimiter(engine, counted(settings), clock)
+    limiter = OutageGate(RateLimiter(engine, counted(settings), clock), engine)
     return PartnerClient(
         base_url,
         chain,

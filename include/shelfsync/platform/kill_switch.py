@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync.errors import ReadOnlyError, StoppedError
+from shelfsync.platform.gate import GateBehind
 from shelfsync.store.metadata import boolean, identity, instant, metadata, moment, text
 
 if TYPE_CHECKING:
@@ -128,22 +129,7 @@ CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
 """Operations that change what customers see. An order is not among them: its customer waits, also while the catalog is paused."""
 
 
-class _GateBehind:
-    """A gate behind another one, which receives every report."""
-
-    def __init__(self, inner: Gate) -> None:
-        self._inner = inner
-
-    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
-        """Passes the answer on."""
-        self._inner.report(operation, status, retry_after_s, blocked)
-
-    def done(self, operation: str, priority: str, used: bool) -> None:
-        """Passes it on."""
-        self._inner.done(operation, priority, used)
-
-
-class SwitchedGate(_GateBehind):
+class SwitchedGate(GateBehind):
     """Any gate, and behind it the switch: `admit` raises StoppedError for a change that an operator has stopped."""
 
     def __init__(self, inner: Gate, engine: Engine, chain: str) -> None:
@@ -163,7 +149,7 @@ class SwitchedGate(_GateBehind):
             raise StoppedError(str(stop))
 
 
-class ReadOnlyGate(_GateBehind):
+class ReadOnlyGate(GateBehind):
     """A gate that admits no change of the platform: the gate of a plan."""
 
     def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:

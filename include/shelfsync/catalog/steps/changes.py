@@ -13,6 +13,7 @@ from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes import Changes
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.outages import erp_asked
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -60,7 +61,8 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED, stores=stores) as partition:
         known_files = _known_files(context, before.feed)
         changes = Changes(before.cursor, partition.add, files=dict(known_files))
-        erp.read_changes(changes)
+        with erp_asked(context.engine):
+            erp.read_changes(changes)
         files, failed = partition.finish(), partition.failed
         nameless = partition.nameless
     with context.engine.connect() as connection:

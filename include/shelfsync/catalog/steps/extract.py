@@ -14,6 +14,7 @@ from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
+from shelfsync.outages import erp_asked
 from shelfsync.platform.client import check_chain
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _whole(
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
     with Partition(context.lake, wanted, stores=known_stores(context)) as partition:
-        with read(wanted) as extracted:
+        with erp_asked(context.engine), read(wanted) as extracted:
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()

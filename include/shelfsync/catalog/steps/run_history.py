@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import outages
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.state import HoldState, RunState, VendorState
@@ -83,8 +84,9 @@ def shown(context: Context, run_id: int) -> dict[str, Any]:
             raise DataError(f"runs: there is no run {run_id}; `shelfsync runs list` shows the last ones")
         vendors = _rows(connection, _VENDORS, run=run_id)
         holds = _rows(connection, _HOLDS, run=run_id)
-    (row,) = found
-    return {**row, "of_vendors": vendors, "holds": holds, "next": next_command(row, vendors, holds)}
+        (row,) = found
+        away = outages.since(connection, row["began_at"], row["ended_at"])
+    return {**row, "of_vendors": vendors, "holds": holds, "outages": away, "next": next_command(row, vendors, holds)}
 
 
 def next_command(row: dict[str, Any], vendors: list[dict[str, Any]], holds: list[dict[str, Any]]) -> str | None:
@@ -165,6 +167,7 @@ def details(row: dict[str, Any]) -> list[str]:
             f"vendor {vendor['vendor']}: {vendor['state']}{failed}, {vendor['skus_changed']:,} SKUs changed,"
             f" {vendor['skus_held']:,} held{approved}, {vendor['rows_quarantined']:,} rows quarantined{left_out}{why}"
         )
+    report += outages.lines(row["outages"])
     report += [
         f"hold {hold['hold_id']} ({hold['vendor']}, {hold['rule']}, {hold['rows']:,} rows) is {hold['state']}: {hold['message']}"
         for hold in row["holds"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync import metrics
+from shelfsync import metrics, outages
 from shelfsync.catalog.ledger import batches, change_files, restorations, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger import runs as catalog_runs
@@ -130,7 +130,7 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "absent": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...},
+    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "absent": [...], "outages": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...},
     "requests": {...}, "runs": [...]}`.
 
     `paused` and `restorations` name who did it and why. `vendors` has the counts of each vendor and the age of its oldest change.
@@ -151,6 +151,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         restored = restorations.in_force(connection)
         unusable = quarantine.unusable_of_last(connection)
         missing = absent.last(connection)
+        away = outages.lately(connection)
         alarms = [
             *quarantine.unusable_lines(unusable),
             *events.quarantined_jobs(connection),
@@ -171,6 +172,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         "restorations": [str(one) for one in restored],
         "unusable_vendors": unusable,
         "absent": absent.lines(context, missing),
+        "outages": away,
         "alarms": alarms,
         "vendors": vendors,
         "freshness": fresh,

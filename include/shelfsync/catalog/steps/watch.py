@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import readings, runs
 from shelfsync.catalog.state import RunState
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
+from shelfsync.outages import erp_asked
 from shelfsync.store.engine import reached
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def news(context: Context, *, rested_s: float = REST_S) -> str | None:
         due = readings.due(connection, every_s=context.settings.sync.delta_interval_s, rested_s=rested_s)
     if at is None:
         return "the whole ERP was never read"
-    if erp.mark(at.cursor) != at.mark:
+    with erp_asked(context.engine):
+        mark = erp.mark(at.cursor)
+    if mark != at.mark:
         return f"the ERP has changes since {at.cursor}"
     return f"{len(due)} vendors are due" if due else None
 

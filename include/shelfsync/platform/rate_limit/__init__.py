@@ -59,6 +59,9 @@ class RateLimiter:
         """Records an answer; a 429, a block of the edge or a Retry-After pauses all requests. Never raises for the database."""
         self._drive(self._admission.answer(operation, status, retry_after_s, threading.get_ident(), blocked=blocked))
 
+    def unanswered(self, operation: str, reason: str) -> None:
+        """Nothing to record: the slot ends with the next `admit` of this caller."""
+
     def done(self, operation: str, priority: str, used: bool) -> None:
         """Ends a slot without an answer of the platform: it counts until now at the latest. Never raises for the database."""
         self._drive(self._admission.end(operation, priority, threading.get_ident(), used=used))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
 from shelfsync.errors import DataError
+from shelfsync.outages import PROMOTIONS, erp_asked
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.schemas import RAW, REQUIRED
@@ -46,7 +47,7 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
     source = open_promotions(context.settings, RAW, REQUIRED)
     only = (*wanted, EVERY) if wanted else ()
     with Partition(context.lake, only, rows_in_memory=_ROWS_IN_MEMORY, kind=KIND, schema=RAW) as partition:
-        with promotion_settings_in_errors(), source.read() as extracted:
+        with promotion_settings_in_errors(), erp_asked(context.engine, PROMOTIONS), source.read() as extracted:
             for chunk in extracted:
                 partition.add(_for_all(chunk))
             proof = extracted.proof()

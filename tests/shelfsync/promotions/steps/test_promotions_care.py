@@ -138,6 +138,9 @@ class _SlowGate:
     def report(self, operation, status, retry_after_s, blocked) -> None:
         """Nothing to remember."""
 
+    def unanswered(self, operation, reason) -> None:
+        """Nothing to remember."""
+
     def done(self, operation, priority, used) -> None:
         """Nothing to give back."""
 

@@ -1,0 +1,60 @@
+"""Gates behind one another: each request of the platform passes all of them, and all see its answer. Here: the one that notices outages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync import outages
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+    from partner_api.session import Gate
+
+_NOT_IMPLEMENTED = 501
+
+
+class GateBehind:
+    """A gate behind another one, which receives every report."""
+
+    def __init__(self, inner: Gate) -> None:
+        self._inner = inner
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)
+
+    def unanswered(self, operation: str, reason: str) -> None:
+        """Passes it on."""
+        self._inner.unanswered(operation, reason)
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, priority, used)
+
+
+class OutageGate(GateBehind):
+    """Any gate, and stores from when to when the platform is away: it does not answer, or answers with a 5xx."""
+
+    def __init__(self, inner: Gate, engine: Engine) -> None:
+        super().__init__(inner)
+        self._engine = engine
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when the request may be sent."""
+        self._inner.admit(operation, priority, vendors)
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on. A block of the edge is a pause of the rate limit: the platform behind it is not heard of."""
+        super().report(operation, status, retry_after_s, blocked)
+        if blocked:
+            return
+        if status >= 500 and status != _NOT_IMPLEMENTED:
+            outages.failed(self._engine, outages.PLATFORM, f"{operation} was answered with {status}")
+        else:
+            outages.answered(self._engine, outages.PLATFORM)
+
+    def unanswered(self, operation: str, reason: str) -> None:
+        """Passes it on."""
+        super().unanswered(operation, reason)
+        outages.failed(self._engine, outages.PLATFORM, f"{operation} had no answer: {reason}")
