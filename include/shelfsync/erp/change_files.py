@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from shelfsync.erp import address
+from shelfsync.erp import address, text_encoding
 from shelfsync.erp.address import VENDOR
 from shelfsync.erp.changes import (
     CHANGES_FILES,
@@ -357,9 +357,10 @@ def _text(file: FoundFile) -> str:
     """The name in a file, without the spaces around it."""
     try:
         with file.fs.open(file.path, "rb") as binary:
-            return str(binary.read(_NAME_BYTES_MAX).decode("utf-8-sig", "replace").strip())
+            data: bytes = binary.read(_NAME_BYTES_MAX)
     except OSError as error:
         raise TryAgainError(f"{file.name} ({CHANGES_SINCE_FILE}) cannot be read: {error.strerror or error}") from None
+    return data.decode(text_encoding.of(data) or "utf-8-sig", "replace").strip()
 
 
 def _mark(found: Sequence[FoundFile]) -> str:

@@ -14,7 +14,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp import first_bytes
+from shelfsync.erp import first_bytes, text_encoding
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.text import ESCAPING, MARK
@@ -60,6 +60,8 @@ class CsvFile:
             try:
                 lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
                 return self._header(self._reader(lines))
+            except UnicodeError as error:
+                raise self._undecodable(error) from None
             except _CUT as error:
                 raise self._broken_off("before its header", error) from None
 
@@ -90,6 +92,8 @@ class CsvFile:
                         self._found.vendor,
                         damaged,
                     )
+            except UnicodeError as error:
+                raise self._undecodable(error) from None
             except _CUT as error:
                 raise self._broken_off(f"after {total} rows", error) from None
         if not total:
@@ -183,6 +187,13 @@ class CsvFile:
             f"{self._found.name} broke off {where}: {without_stop(error)}. Nothing was sent; let the ERP write it again."
         )
 
+    def _undecodable(self, error: UnicodeError) -> ConfigurationError:
+        return ConfigurationError(
+            ENCODING,
+            f"{self._found.name} cannot be read as {self._encoding}: {without_stop(error)}",
+            "Name the file's own encoding, such as utf-8-sig, cp1252 or cp1255.",
+        )
+
     def _header(self, reader: Any) -> tuple[str, ...]:
         try:
             names = next(reader)
@@ -200,7 +211,7 @@ class CsvFile:
             raise ConfigurationError(
                 ENCODING,
                 f"the header of {self._found.name} is not {self._encoding}: {self._delimiter.join(names)[:_SHOWN_CHARACTERS]!r}",
-                "Name the file's own encoding, such as utf-16, cp1252 or cp1255.",
+                "Name the file's own encoding, such as cp1252 or cp1255.",
             )
         return tuple(name.lstrip("\ufeff") for name in names)
 
@@ -208,21 +219,35 @@ class CsvFile:
         try:
             binary = first_bytes.open_unpacked(self._found)
             try:
-                first_bytes.reject(self._found, self._head(binary))
+                head = self._head(binary)
+                first_bytes.reject(self._found, head)
+                self._reject_encoding(head)
                 return io.TextIOWrapper(binary, encoding=self._encoding, errors=ESCAPING, newline="")
             except BaseException:
                 binary.close()
                 raise
-        except LookupError:
-            raise ConfigurationError(
-                ENCODING,
-                f"{self._encoding!r} is no encoding",
-                "Write one that Python knows, such as utf-8, utf-16 or cp1255.",
-            ) from None
+        except LookupError:  # a codec of Python that gives no text, such as hex
+            raise self._no_encoding(None) from None
         except OSError as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
             ) from None
+
+    def _reject_encoding(self, head: bytes) -> None:
+        try:
+            right = text_encoding.advice(head, self._encoding)
+        except (LookupError, ValueError):
+            raise self._no_encoding(text_encoding.of(head)) from None
+        if right is not None:
+            raise ConfigurationError(
+                ENCODING,
+                f"is {self._encoding}, and {self._found.name} is not, by its first bytes",
+                f"Set it to {right}.",
+            )
+
+    def _no_encoding(self, right: str | None) -> ConfigurationError:
+        remedy = f"Set it to {right}." if right else "Write one that Python knows, such as utf-8-sig, utf-16 or cp1255."
+        return ConfigurationError(ENCODING, f"{self._encoding!r} is no encoding", remedy)
 
     def _head(self, binary: io.BufferedReader) -> bytes:
         try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from shelfsync.erp import address
+from shelfsync.erp import address, text_encoding
 from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
@@ -391,11 +391,12 @@ def _number(control: FoundFile) -> int:
     """The number in a control file."""
     try:
         with control.fs.open(control.path, "rb") as file:
-            text = file.read(_CONTROL_BYTES_MAX).decode("utf-8-sig", "replace").strip()
+            data = file.read(_CONTROL_BYTES_MAX)
     except OSError as error:
         raise IncompleteExtractError(
             f"{control.name} ({CONTROL_FILE}) cannot be read: {error.strerror or error}. Run it again."
         ) from None
+    text = data.decode(text_encoding.of(data) or "utf-8-sig", "replace").strip()
     if not text.isascii() or not text.isdigit():
         raise ConfigurationError(
             CONTROL_FILE,

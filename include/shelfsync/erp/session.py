@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 
 from shelfsync.access import reject_shared
-from shelfsync.erp import columnar, diagnosis
+from shelfsync.erp import columnar, diagnosis, text_encoding
 from shelfsync.erp import connection as connections
 from shelfsync.errors import ConfigurationError
 
@@ -203,11 +203,11 @@ def read_statement(given: tuple[str, str | None], in_file: tuple[str, Path | Non
         if path.is_file():
             reject_shared(path, setting)
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = text_encoding.decode(path.read_bytes())
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise ConfigurationError(
-                setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file."
+                setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file, in UTF-8."
             ) from None
     if not bare(text):
         raise ConfigurationError(

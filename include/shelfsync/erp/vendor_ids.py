@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.access import reject_shared
+from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -105,11 +107,13 @@ def _read(file: Path) -> dict[str, str]:
     if file.is_file():
         reject_shared(file, FILE)
     try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            lines = [(number, line) for number, line in enumerate(csv.reader(opened), 1) if any(line)]
+        reader = csv.reader(io.StringIO(text_encoding.decode(file.read_bytes()), newline=""))
+        lines = [(number, line) for number, line in enumerate(reader, 1) if any(line)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no CSV in UTF-8"
-        raise ConfigurationError(FILE, f"{str(file)!r} cannot be read: {why}", "Name a readable file.") from None
+        raise ConfigurationError(
+            FILE, f"{str(file)!r} cannot be read: {why}", "Name a readable file, in UTF-8."
+        ) from None
     if not lines:
         raise ConfigurationError(FILE, f"{str(file)!r} is empty: it has no line", f"Begin it with {','.join(HEADER)}.")
     ids: dict[str, str] = {}

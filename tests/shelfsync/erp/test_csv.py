@@ -4,6 +4,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import tempfile
 from pathlib import Path
 
@@ -164,12 +165,90 @@ def test_bytes_of_another_encoding_cost_one_row_and_only_where_they_are_used(fil
     assert [row["sku"] for row in read(files=path, csv_encoding="latin-1").rows] == ["1", "Café"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_file_of_quite_another_encoding_names_the_setting(file, encoding):
-    path = file(written(ROWS).encode(encoding))
-    with pytest.raises(ConfigurationError, match="utf-16, cp1252 or cp1255") as caught:
-        open_source(ErpSettings(files=path)).check()
-    assert caught.value.setting == "SHELFSYNC_ERP__CSV_ENCODING"
+ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
+MARKED = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE, "utf-32-le": codecs.BOM_UTF32_LE}
+MARKED["utf-32-be"] = codecs.BOM_UTF32_BE
+OF_FILES = [
+    "utf-8",
+    "utf-8-sig",
+    "cp1252",
+    "cp1255",
+    "iso8859-1",
+    "gb18030",
+    *MARKED,
+    *(f"{name} marked" for name in MARKED),
+]
+OF_SETTINGS = [
+    "utf-8",
+    "utf-8-sig",
+    "ascii",
+    "cp1252",
+    "cp1255",
+    "utf-16",
+    "UTF16LE",
+    "utf-16-be",
+    "utf-32",
+    "utf-32-le",
+    "utf-32-be",
+    "utf-7",
+]
+ODD = [
+    "idna",
+    "punycode",
+    "undefined",
+    "hex",
+    "rot13",
+    "base64",
+    "unicode_escape",
+    "raw_unicode_escape",
+    "",
+    " ",
+    "mbcs",
+    "cp037",
+    "a\0b",
+]
+
+
+HEBREW = "vendor,sku,price,name\r\n" + "v,1,1,\u05de\u05d7\u05d9\u05e8\r\n" * 10
+
+
+def encoded(kind: str, text: str) -> bytes:
+    """The text in an encoding; `… marked`: with its mark before it."""
+    name, _, mark = kind.partition(" ")
+    return (MARKED[name] if mark else b"") + text.encode(name, "replace")
+
+
+def outcome(read, **settings) -> str | int:
+    """How many rows were read, or the error; never a traceback."""
+    try:
+        return len(read(**settings).rows)
+    except (ConfigurationError, DataError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("kind", OF_FILES)
+def test_whatever_encoding_is_set_the_advice_of_each_error_leads_to_rows(file, read, kind):
+    path = file(encoded(kind, HEBREW))
+    for wanted in OF_SETTINGS + ODD:
+        said, taken = outcome(read, files=path, csv_encoding=wanted), [wanted]
+        while isinstance(said, str):
+            assert said.startswith(ENCODING) or "utf-7" in taken[-1] or taken[-1] in ODD, said
+            if not (advice := re.search(r"Set it to ([\w-]+)\.$", said)):
+                assert "cp1252" in said or "cp1255" in said or taken[-1] in ODD or "utf-7" in taken[-1], said
+                break
+            assert advice[1] not in taken, f"{kind}, {taken}: {said}"
+            taken.append(advice[1])
+            said = outcome(read, files=path, csv_encoding=advice[1])
+        if kind in {"utf-8", "utf-8-sig"} or kind.partition(" ")[0] in MARKED:
+            assert said == 10 or len(taken) == 1, f"{kind}, {taken}: {said}"
+        if kind.partition(" ")[0] in MARKED and wanted not in {*ODD, "utf-7"}:
+            assert said == 10, f"{kind}, {taken}: {said}"
+
+
+def test_text_in_utf_16_without_a_mark_is_named_exactly(file, read):
+    path = file(written(ROWS).encode("utf-16-le"))
+    for wanted in ("utf-8-sig", "utf-16", "cp1252", "utf-16-be"):
+        assert outcome(read, files=path, csv_encoding=wanted).endswith("Set it to utf-16-le.")
 
 
 def test_an_unknown_encoding_or_delimiter_names_the_setting(file):

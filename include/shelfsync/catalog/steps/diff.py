@@ -6,6 +6,7 @@ The quantities that change nothing for a customer wait for the full sync.
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.schemas import ABSENT, BASELINE
 from shelfsync.settings.catalog import PIECES_MAX
@@ -217,7 +219,7 @@ def _rules_in(path: Path) -> Iterator[Rule]:
 
     remedy = f"Write a CSV with the header {','.join(_BUFFER_COLUMNS)}; an empty cell fits any."
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.StringIO(text_encoding.decode(path.read_bytes()), newline="") as file:
             lines = csv.DictReader(file, strict=True)
             if "sales_buffer" not in (lines.fieldnames or ()):
                 raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has no column sales_buffer", remedy)
