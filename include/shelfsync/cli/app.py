@@ -95,6 +95,7 @@ command(
     panel=CONTROL,
 )(control.forget)
 
+command(app, "shelfsync sniff /data/stock.csv", "shelfsync sniff s3://bucket/stock.csv --json", panel=DATA)(data.sniff)
 command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)
 command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel=DATA)(data.housekeeping)
 command(app, "shelfsync change-table", "shelfsync change-table --quiet", panel=DATA)(data.change_table)

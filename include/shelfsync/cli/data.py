@@ -1,4 +1,4 @@
-"""`duckdb`, `change-table`, `change-files`, `housekeeping`, `inbox`: what shelfsync keeps, what the ERP changed, and webhook events."""
+"""`sniff`, `duckdb`, `change-table`, `change-files`, `housekeeping`, `inbox`: what shelfsync keeps, what the ERP changed, and webhook events."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ inbox = typer.Typer(help="Webhook events: what came, what waits, and processing 
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")]
 Kind = Annotated[Literal["job", "order", "unknown"] | None, typer.Option("--kind", help="Only events of this kind.")]
+Address = Annotated[
+    str, typer.Argument(metavar="FILE", help="The file, or its address, such as s3://bucket/stock.csv.")
+]
 Waiting = Annotated[bool, typer.Option("--waiting", help="Only those that are not processed yet.")]
 Quarantined = Annotated[
     bool,
@@ -25,6 +28,17 @@ Quarantined = Annotated[
 Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of events, as `list` shows them.")]
 ChangePath = Annotated[str, typer.Argument(metavar="FILE", help="Its path, as `list` shows it.")]
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="The role; it is made if it is missing.")]
+
+
+def sniff(file: Address) -> Answer:
+    """Propose the settings for a file of the ERP: its delimiter, encoding, marks and columns, and what is ambiguous.
+
+    It reads the beginning and the end of this file alone: no settings, no database. It changes nothing.
+    """
+    from shelfsync.erp.sniff import sniff as propose
+
+    found = propose(file)
+    return Answer(found.as_dict(), found.lines())
 
 
 def duckdb(file: File) -> Answer:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import lzma
-import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +28,6 @@ ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
-_CUT = (EOFError, zlib.error, lzma.LZMAError, OSError)
-"""What reading a packed file that is not whole raises."""
 _DOS_END = "\x1a"
 """Programs of old end a file with it."""
 
@@ -52,7 +48,11 @@ class CsvFile:
         self.unterminated = False
         """The last row has all its fields but no line break behind it: it may have been cut inside its last field."""
         if len(self._delimiter) != 1 or self._delimiter in '"\r\n':
-            raise ConfigurationError(DELIMITER, f"{delimiter!r} is no delimiter", "Give one character, or `tab`.")
+            raise ConfigurationError(
+                DELIMITER,
+                f"{delimiter!r} is no delimiter",
+                "Give one character, or `tab`, `comma`, `semicolon`, `pipe`.",
+            )
 
     def names(self) -> tuple[str, ...]:
         """The header. Raises IncompleteExtractError if the file was cut inside it or is empty."""
@@ -62,7 +62,7 @@ class CsvFile:
                 return self._header(self._reader(lines))
             except UnicodeError as error:
                 raise self._undecodable(error) from None
-            except _CUT as error:
+            except first_bytes.CUT as error:
                 raise self._broken_off("before its header", error) from None
 
     def chunks(self, rows: int) -> Generator[Chunk]:
@@ -94,7 +94,7 @@ class CsvFile:
                     )
             except UnicodeError as error:
                 raise self._undecodable(error) from None
-            except _CUT as error:
+            except first_bytes.CUT as error:
                 raise self._broken_off(f"after {total} rows", error) from None
         if not total:
             raise EmptyFileError(
@@ -252,7 +252,7 @@ class CsvFile:
     def _head(self, binary: io.BufferedReader) -> bytes:
         try:
             return binary.peek(first_bytes.HEAD_BYTES)
-        except _CUT as error:
+        except first_bytes.CUT as error:
             raise self._broken_off("before its header", error) from None
 
 
@@ -312,7 +312,7 @@ class _Lines:
         return line
 
 
-_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 def _damage(line: int, lines: int, problem: str, text: str) -> str:

@@ -59,6 +59,19 @@ class ParquetFile:
             except (pa.ArrowException, OSError) as error:
                 raise self._broken(error) from None
 
+    def first_rows(self, rows: int) -> Chunk:
+        """At most so many of its first rows, with every column."""
+        with self._open() as file:
+            names = tuple(file.schema_arrow.names)
+            try:
+                batch = next(file.iter_batches(batch_size=rows), None)
+            except (pa.ArrowException, OSError) as error:
+                raise self._broken(error) from None
+            columns = (
+                [pa.chunked_array([column]) for column in batch.columns] if batch is not None else [[] for _ in names]
+            )
+            return Chunk(names, columns, 0 if batch is None else batch.num_rows, self._found.name, self._found.vendor)
+
     @contextlib.contextmanager
     def _open(self) -> Generator[pq.ParquetFile]:
         import pyarrow.parquet as pq
@@ -357,9 +370,8 @@ class FilesSource:
     def _format(self, file: FoundFile) -> str:
         if self._settings.file_format is not None:
             return self._settings.file_format
-        for format_, endings in _ENDINGS.items():
-            if file.path.casefold().endswith(endings):
-                return format_
+        if (format_ := format_by_ending(file.path)) is not None:
+            return format_
         raise ConfigurationError(
             FILE_FORMAT,
             f"the ending of {file.path!r} is that of no known format",
@@ -376,6 +388,11 @@ class FilesSource:
                 return Workbook(file, self._layout, settings.sheet, settings.header_row)
         quoted = settings.csv_quoting == "standard"
         return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row, quoted=quoted)
+
+
+def format_by_ending(path: str) -> str | None:
+    """The format that the ending of a file's name gives."""
+    return next((one for one, endings in _ENDINGS.items() if path.casefold().endswith(endings)), None)
 
 
 def _caveat(damaged: int, failed: Mapping[str, str]) -> str | None:

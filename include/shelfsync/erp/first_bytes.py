@@ -10,6 +10,7 @@ import gzip
 import io
 import lzma
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,26 +21,35 @@ if TYPE_CHECKING:
 
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
 HEAD_BYTES = 16
+CUT = (EOFError, zlib.error, lzma.LZMAError, OSError)
+"""What reading a packed file that is not whole raises."""
 _ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: how it begins, its name with an article, and what the operator does about it."""
+    """A kind of file: how it begins, its name with an article, what the operator does about it, and the FILE_FORMAT that may read it."""
 
     beginnings: tuple[bytes, ...]
     name: str
     remedy: str
+    format: str = ""
 
 
 _SAVE = "Let the ERP write CSV, Parquet or a workbook."
 KINDS = (
-    Kind((b"PAR1",), "a Parquet file", f"Set {FILE_FORMAT} to parquet."),
-    Kind((_ZIP,), "a workbook or another zip archive", f"If it is a workbook, set {FILE_FORMAT} to workbook."),
+    Kind((b"PAR1",), "a Parquet file", f"Set {FILE_FORMAT} to parquet.", "parquet"),
+    Kind(
+        (_ZIP,),
+        "a workbook or another zip archive",
+        f"If it is a workbook, set {FILE_FORMAT} to workbook.",
+        "workbook",
+    ),
     Kind(
         (b"\xd0\xcf\x11\xe0",),
         "a document of an old Office program",
         f"If it is a workbook, set {FILE_FORMAT} to workbook.",
+        "workbook",
     ),
     Kind((b"%PDF",), "a PDF", _SAVE),
     Kind(

@@ -17,7 +17,9 @@ A workbook is in memory as a whole; BYTES_MAX bounds it.
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 import posixpath
 import re
 import zipfile
@@ -106,6 +108,19 @@ class Workbook:
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
 
+    def first_rows(self, rows: int) -> tuple[list[str], list[tuple[int, list[Any]]]]:
+        """Its visible sheets with any cell, and the first rows of the first: the number of each from 1, and its cells."""
+        data = self._bytes()
+        self._packed(data)
+        with self._whole():
+            workbook = self._workbook(data)
+            filled = _filled(workbook)
+            if not filled:
+                raise self._without_cells()
+            sheet = workbook.get_sheet_by_name(filled[0])
+            found = itertools.islice(_rows(sheet), rows)
+        return filled, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
+
     def _chunk(self, names: tuple[str, ...], rows: list[list[Any]]) -> Chunk:
         return Chunk(names, list(zip(*rows, strict=True)), len(rows), self._found.name, self._found.vendor)
 
@@ -131,26 +146,41 @@ class Workbook:
 
     def _open(self) -> tuple[CalamineSheet, dict[int, frozenset[int]] | None]:
         """The sheet, and its broken cells: row -> columns, each from 0; None if they cannot be known."""
-        from python_calamine import CalamineError, CalamineWorkbook
+        data = self._bytes()
+        packed = self._packed(data)
+        with self._whole():
+            workbook = self._workbook(data)
+            name = self._chosen(workbook)
+            sheet = workbook.get_sheet_by_name(name)
+        return sheet, None if packed is None else self._broken(packed, name)
 
+    def _bytes(self) -> bytes:
         try:
             with self._found.fs.open(self._found.path, "rb") as file:
-                data = file.read(self._bytes_max + 1)
+                data: bytes = file.read(self._bytes_max + 1)
         except OSError as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
             ) from None
-        packed = self._packed(data)
+        return data
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        from python_calamine import CalamineError
+
         try:
-            workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
-            name = self._chosen(workbook)
-            sheet = workbook.get_sheet_by_name(name)
+            yield
         except CalamineError as error:
             raise IncompleteExtractError(
                 f"{self._found.name} is no whole workbook: {without_stop(error, 300)}. Nothing was sent; let the ERP write it again, without a"
                 " password."
             ) from None
-        return sheet, None if packed is None else self._broken(packed, name)
+
+    @staticmethod
+    def _workbook(data: bytes) -> CalamineWorkbook:
+        from python_calamine import CalamineWorkbook
+
+        return CalamineWorkbook.from_filelike(io.BytesIO(data))
 
     def _packed(self, data: bytes) -> zipfile.ZipFile | None:
         """The archive of an xlsx or xlsm; None for the other kinds. Raises DataError for a file that is too large."""
@@ -172,30 +202,38 @@ class Workbook:
 
     def _chosen(self, workbook: CalamineWorkbook) -> str:
         """The sheet that the setting names; without it, the only visible one that has cells."""
-        from python_calamine import SheetVisibleEnum
-
         names = workbook.sheet_names
         if self._sheet_name is not None:
             if self._sheet_name in names:
                 return self._sheet_name
             problem = f"{self._found.name} has no sheet {self._sheet_name!r}; it has {some_of(names)}"
             raise ConfigurationError(SHEET, problem, "Name one of them.")
-        filled = [
-            one.name
-            for one in workbook.sheets_metadata
-            if one.visible == SheetVisibleEnum.Visible and workbook.get_sheet_by_name(one.name).start is not None
-        ]
+        filled = _filled(workbook)
         if len(filled) == 1:
             return filled[0]
         if not filled:
-            raise IncompleteExtractError(
-                f"{self._found.name} has no cell. An empty file is taken for a broken one: nothing was sent."
-            )
+            raise self._without_cells()
         raise ConfigurationError(SHEET, f"{self._found.name} has the sheets {some_of(filled)}", "Name one of them.")
+
+    def _without_cells(self) -> IncompleteExtractError:
+        return IncompleteExtractError(
+            f"{self._found.name} has no cell. An empty file is taken for a broken one: nothing was sent."
+        )
 
     def _broken(self, archive: zipfile.ZipFile, name: str) -> dict[int, frozenset[int]]:
         with archive, archive.open(_sheet_path(archive, name)) as file:
             return _broken_cells(file)
+
+
+def _filled(workbook: CalamineWorkbook) -> list[str]:
+    """Its visible sheets that have any cell."""
+    from python_calamine import SheetVisibleEnum
+
+    return [
+        one.name
+        for one in workbook.sheets_metadata
+        if one.visible == SheetVisibleEnum.Visible and workbook.get_sheet_by_name(one.name).start is not None
+    ]
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:

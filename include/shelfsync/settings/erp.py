@@ -30,7 +30,7 @@ class SourceSettings(Section):
     header_row: int = Field(1, ge=1)
     """The row, or the line of a CSV, with the names of the columns: what stands above it is a title and is not read."""
     csv_delimiter: str = ","
-    """One character, or `tab`."""
+    """One character, or a word for it: `tab`, `comma`, `semicolon`, `pipe`."""
     csv_encoding: str = "utf-8-sig"
     """Encoding of CSV files, by its name in Python."""
     csv_quoting: Literal["standard", "none"] = "standard"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from commands_here import commands_here
 from documents import data, error
 from shelfsync.cli.sync import run_error
 from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
@@ -260,3 +262,22 @@ def test_a_command_whose_reader_has_enough_prints_no_traceback(run):
     )
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_sniff_needs_neither_settings_nor_a_database(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "stock.txt"
+    path.write_text("Filiale;Artikel;Preis\n0101;7;1.299\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
+    with commands_here(environment | {"SHELFSYNC_DATABASE_URL": "nonsense"}, tmp_path, monkeypatch, capsys) as here:
+        code, out, _ = here("sniff", str(path))
+        assert code == 0
+        assert "SHELFSYNC_ERP__CSV_DELIMITER=';'" in out.splitlines()
+        assert "- Preis '1.299' may be 1299 or 1.299, and no other number shows which." in out
+        found = data(here("sniff", str(path), "--json")[1])
+        assert json.loads(found["settings"]["SHELFSYNC_ERP__COLUMNS"]) == {
+            "vendor": "Filiale",
+            "sku": "Artikel",
+            "price": "Preis",
+        }
+        code, _, errors = here("sniff", str(tmp_path / "none.csv"))
+        assert (code, errors.count("\n")) == (3, 1)

@@ -1,0 +1,157 @@
+"""Which column of shelfsync a column of the ERP may be: by its name in several languages, and by the look of its values."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMES = {
+    "vendor": "vendor vendorid store storeid storeno storecode storenumber shop shopid branch branchid branchcode filiale filialnr filialnummer filial"
+    " markt marktnr werk werks plant site location locationid outlet magasin codemagasin tienda sucursal negozio winkel sklep oddzial магазин"
+    " филиал склад סניף butik butikk prodejna ma\u011faza üzlet lager lagerort",
+    "sku": "sku skuid article articleno articleid articlenumber articlecode artikel artikelnr artikelnummer artikelno artnr item itemid itemno"
+    " itemcode itemnumber product productid productcode productno matnr material materialnummer codearticle referencia referencia codigo"
+    " codigoarticulo articulo codice codicearticolo indeks kod towar артикул код מקט plu varenummer varenr",
+    "barcode": "barcode barcodes ean ean13 eancode gtin upc ean11 eannr strichcode codebarre codebarres codigodebarras codiceabarre kodkreskowy"
+    " штрихкод ברקוד strekkode",
+    "price": "price itemprice sellingprice salesprice unitprice retailprice preis vkpreis vk verkaufspreis bruttopreis einzelpreis prix prixttc"
+    " prixvente precio preciovente pvp prezzo prijs cena цена מחיר pris hinta fiyat ár",
+    "quantity": "quantity qty stock stockqty stocklevel onhand available availableqty bestand menge lagerbestand labst quantite qte stockdisponible"
+    " cantidad existencias quantita giacenza voorraad aantal ilosc stan остаток количество כמות מלאי antal beholdning saldo",
+    "active": "active isactive enabled status aktiv istaktiv actif activo attivo actief aktywny активен פעיל onsale sellable",
+    "max_sales_quantity": "maxsalesquantity maxqty maxquantity salelimit saleslimit limit maxmenge höchstmenge abgabemenge",
+    "name": "name title description productname itemname articlename bezeichnung artikelbezeichnung beschreibung maktx designation libelle nom nombre"
+    " descripcion descrizione nome omschrijving naam nazwa название наименование שם navn nimi",
+    "category": "category group productgroup department warengruppe matkl categorie categoria kategorie kategoria категория קטגוריה",
+    "cost": "cost costprice purchaseprice ekpreis einkaufspreis ek prixachat costo coste",
+    "sales_buffer": "salesbuffer buffer safetystock sicherheitsbestand puffer",
+}
+KINDS = tuple(_NAMES)
+
+_TRUTHS = frozenset(["1", "0", "true", "false", "t", "f", "y", "n", "yes", "no", "1.0", "0.0"])
+PAIRS = (
+    ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"), ("sí", "no"), ("s", "n"), ("x", ""), ("tak", "nie"), ("да", "нет"),
+    ("wahr", "falsch"), ("vrai", "faux"), ("aktiv", "inaktiv"), ("active", "inactive"), ("on", "off"), ("ano", "ne"), ("igen", "nem"),
+    ("kyllä", "ei"), ("כן", "לא"), ("evet", "hay\u0131r"), ("enabled", "disabled"), ("a", "i"), ("waar", "onwaar"), ("sim", "não"), ("ja", "nej"),
+)  # fmt: skip
+"""Words for true and false as ERPs write them, besides those that shelfsync knows without a setting."""
+NULLS = frozenset(
+    [
+        r"null",
+        r"(null)",
+        r"\n",
+        r"#n/a",
+        r"n/a",
+        r"na",
+        r"#null!",
+        r"nan",
+        r"none",
+        r"nil",
+        r"-",
+        r"--",
+        r"---",
+        r"?",
+        r"unknown",
+    ]
+)
+"""Texts that mean "no value" in most ERPs, in lower case."""
+
+_BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_SPACES = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000"
+_NUMBER = re.compile(rf"[(+\u2212-]?[{_SPACES}]*\d[\d.,'\u2019{_SPACES}]*(?:[eE][+-]?\d+)?[{_SPACES}]*[)+\u2212-]?")
+_AFFIX = re.compile(r"[^\d\s.,'\u2019()+\u2212-]{1,4}")
+_GTIN = re.compile(r"\d{8}|\d{12,14}")
+
+
+def bare(name: str) -> str:
+    """A column's name in lower case, letters and digits alone, accents off."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in letters if letter.isalnum())
+
+
+_BARE = {bare(name): kind for name, kind in _BY_NAME.items()} | {bare(kind): kind for kind in KINDS}
+
+
+def is_name(cell: str) -> bool:
+    """Whether a cell is a name that shelfsync knows of a column."""
+    return len(cell) < 40 and bare(cell) in _BARE
+
+
+def is_number(cell: str) -> bool:
+    """Whether a text is a number in any notation, with or without a currency."""
+    return len(cell) < 60 and _NUMBER.fullmatch(without_currency(cell)[0]) is not None
+
+
+def without_currency(cell: str) -> tuple[str, str]:
+    """A text without a sign or code of at most four characters before or behind it, and that sign."""
+    text = cell.strip()
+    for found in (_AFFIX.match(text), re.search(_AFFIX.pattern + r"$", text)):
+        if found is not None and found.group().casefold() != "e":
+            return (text[: found.start()] + text[found.end() :]).strip(), found.group()
+    return text, ""
+
+
+def is_gtin(cell: str) -> bool:
+    """Whether a text is a GTIN with its check digit."""
+    text = cell.strip()
+    if not text.isascii() or _GTIN.fullmatch(text) is None or not text.strip("0"):
+        return False
+    digits = [int(digit) for digit in reversed(text)]
+    return sum(digit * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10 == 0
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A column of the ERP as one of shelfsync: how sure, why, and what speaks against it (empty: nothing)."""
+
+    kind: str
+    sure: bool
+    why: str
+    against: str = ""
+
+
+def guess(name: str, values: Sequence[str]) -> Guess | None:
+    """What a column may be; None if its name says nothing to shelfsync."""
+    kind, exact = _BARE.get(bare(name)), True
+    if kind is None:
+        tokens = [bare(token) for token in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if token]
+        kind = next((_BARE[token] for token in reversed(tokens) if token in _BARE), None)
+        exact = False
+    if kind is None:
+        return None
+    against = _against(
+        kind, [value.strip() for value in values if value.strip() and value.strip().casefold() not in NULLS]
+    )
+    return Guess(kind, exact and not against, "its name" if exact else "a word in its name", against)
+
+
+def _against(kind: str, values: Sequence[str]) -> str:
+    """What in the values speaks against a kind."""
+    if not values:
+        return "no row has a value"
+    if kind in {"price", "quantity", "max_sales_quantity", "cost", "sales_buffer"}:
+        odd = next((value for value in values if not is_number(value)), None)
+        return f"{odd[:40]!r} is no number" if odd is not None else ""
+    if kind == "active":
+        words = {value.casefold() for value in values}
+        return f"it has {len(words)} different values" if len(words) > 3 else ""
+    if kind == "barcode":
+        odd = next((value for value in values if not all(is_gtin(one) for one in re.split(r"[|,; ]+", value))), None)
+        return f"{odd[:40]!r} has no right check digit" if odd is not None else ""
+    if kind == "sku" and any(re.fullmatch(r"\d+[.,]\d{1,2}", value) for value in values):
+        return "its values have decimals"
+    return ""
+
+
+def truth_words(values: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The words for true and for false that need a setting, and those that shelfsync does not know."""
+    words = {value.strip().casefold(): value.strip() for value in values if value.strip()}
+    new = {word: value for word, value in words.items() if word not in _TRUTHS and word not in NULLS}
+    true = [value for word, value in new.items() if any(word == pair[0] for pair in PAIRS)]
+    false = [value for word, value in new.items() if any(word == pair[1] for pair in PAIRS)]
+    return true, false, [value for value in new.values() if value not in (*true, *false)]

@@ -1,0 +1,432 @@
+"""The settings that a file seems to need, each with what speaks for it and against it. It proposes; the operator decides.
+
+It reads the first MiB of a file and the end of it; a workbook whole, within its ceiling. It needs neither settings nor a database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.erp import address, column_kinds, first_bytes
+from shelfsync.erp.column_kinds import NULLS
+from shelfsync.erp.columns import CATALOG, Chunk, Layout
+from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
+from shelfsync.erp.notation import NUMBERS, is_written
+from shelfsync.erp.number_style import style_of
+from shelfsync.erp.text import ESCAPING, texts
+from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
+from shelfsync.erp.workbook import Workbook
+from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
+from shelfsync.settings import ErpSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.column_kinds import Guess
+
+HEAD_BYTES = 2**20
+TAIL_BYTES = 2**16
+_ROWS = 2000
+_TRIAL_ROWS = 500
+_SAMPLES = 3
+_CHARACTERS = 40
+_PREFIX = "SHELFSYNC_ERP__"
+
+
+@dataclass(frozen=True)
+class ProposedColumn:
+    """A column of the file; `guess` is what it may be in shelfsync, `used` whether the settings take it for that."""
+
+    name: str
+    guess: Guess | None
+    used: bool
+    samples: tuple[str, ...]
+
+
+@dataclass
+class Proposal:
+    """`settings` by their names without the prefix; `unsure` are sentences without a full stop."""
+
+    file: str
+    kind: str
+    rows_seen: int = 0
+    settings: dict[str, str] = field(default_factory=dict)
+    columns: list[ProposedColumn] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+    verdict: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a script."""
+        return {
+            "file": self.file,
+            "kind": self.kind,
+            "rows_seen": self.rows_seen,
+            "settings": {_PREFIX + name: value for name, value in self.settings.items()},
+            "columns": [
+                {
+                    "name": column.name,
+                    "column": column.guess.kind if column.guess else None,
+                    "used": column.used,
+                    "sure": bool(column.guess and column.guess.sure),
+                    "for": column.guess.why if column.guess else None,
+                    "against": (column.guess.against or None) if column.guess else None,
+                    "samples": list(column.samples),
+                }
+                for column in self.columns
+            ],
+            "unsure": self.unsure,
+            "verdict": self.verdict,
+        }
+
+    def lines(self) -> list[str]:
+        """For a person; the settings as a shell and a file of variables read them."""
+        lines = [f"{self.file} looks like {self.kind}; {self.rows_seen:,} rows of it were looked at."]
+        lines += [
+            "",
+            "settings to paste:",
+            *(f"{_PREFIX}{name}={shlex.quote(value)}" for name, value in self.settings.items()),
+        ]
+        if self.columns:
+            lines += ["", "columns:", *(_column_line(column) for column in self.columns)]
+        if self.unsure:
+            lines += ["", "not sure:", *(f"- {doubt}." for doubt in self.unsure)]
+        return [*lines, "", self.verdict]
+
+
+def _column_line(column: ProposedColumn) -> str:
+    samples = f"; such as {', '.join(repr(sample) for sample in column.samples)}" if column.samples else "; empty"
+    if column.guess is None:
+        return f"  {column.name!r}: not used{samples}"
+    how = "sure" if column.guess.sure else "likely"
+    kind = f"{column.guess.kind}, {how}" if column.used else f"not used, though it may be {column.guess.kind}"
+    against = f", but {column.guess.against}" if column.guess.against else ""
+    return f"  {column.name!r}: {kind}, by {column.guess.why}{against}{samples}"
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Columns of texts; `typed` are those that are no texts in the file, so that their notation is no question."""
+
+    names: tuple[str, ...]
+    columns: Sequence[Sequence[str]]
+    typed: frozenset[str] = frozenset()
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+
+def sniff(where: str) -> Proposal:
+    """The settings that the file at an address seems to need; of several files, the last by name.
+
+    Raises ConfigurationError or DataError in one line if there is nothing that shelfsync can read.
+    """
+    found = address.find(where, endings=("",), setting="FILE")
+    file = found[-1]
+    proposal = Proposal(address.shown(file.path), "", settings={"FILES": where})
+    if len(found) > 1:
+        proposal.unsure.append(f"{address.shown(where)} has {len(found)} files; only the last by name was looked at")
+    try:
+        head, whole = _head(file)
+        table = _read(file, head, proposal, whole=whole)
+    except ShelfsyncError:
+        raise
+    except Exception as error:  # noqa: BLE001  a reader of foreign bytes may raise anything
+        raise DataError(
+            f"{file.name} cannot be understood: {type(error).__name__}: {without_stop(error, 200)}."
+        ) from None
+    proposal.rows_seen = table.rows
+    _propose_columns(table, proposal, where)
+    proposal.verdict = _verdict(proposal, file)
+    return proposal
+
+
+def _head(file: FoundFile) -> tuple[bytes, bool]:
+    try:
+        with first_bytes.open_unpacked(file) as binary:
+            head = binary.read(HEAD_BYTES + 1)
+    except first_bytes.CUT as error:
+        raise DataError(
+            f"{file.name} cannot be read: {without_stop(error, 200)}. Let the ERP write it again."
+        ) from None
+    if not head:
+        raise DataError(f"{file.name} is empty. Let the ERP write it again.")
+    return head[:HEAD_BYTES], len(head) <= HEAD_BYTES
+
+
+def _tail(file: FoundFile) -> bytes:
+    """The end of a file that is not packed."""
+    try:
+        with file.fs.open(file.path, "rb") as binary:
+            size = binary.seek(0, 2)
+            binary.seek(max(0, size - TAIL_BYTES))
+            data: bytes = binary.read(TAIL_BYTES)
+    except (OSError, ValueError):
+        return b""
+    return data
+
+
+def _read(file: FoundFile, head: bytes, proposal: Proposal, *, whole: bool) -> _Table:
+    kind = first_bytes.of(head)
+    if kind is not None and kind.format == "parquet":
+        return _parquet(file, proposal)
+    if kind is not None and kind.format == "workbook":
+        return _workbook(file, proposal)
+    if kind is not None and kind.format != "jsonl":
+        raise ConfigurationError("FILE", f"{file.name} is {kind.name}, by its first bytes", kind.remedy)
+    encoding = encoding_of(head)
+    if encoding is None:
+        raise DataError(
+            f"{file.name} is no text, and of no kind that shelfsync reads. Let the ERP write CSV, Parquet or a workbook."
+        )
+    text = head.decode(encoding.name, ESCAPING)
+    proposal.unsure += encoding.doubts
+    if encoding.name != "utf-8-sig":
+        proposal.settings["CSV_ENCODING"] = encoding.name
+    return _csv(file, text, proposal, whole=whole, tail=b"" if whole else _tail(file))
+
+
+def _format_setting(file: FoundFile, proposal: Proposal, name: str) -> None:
+    if format_by_ending(file.path) != name:
+        proposal.settings["FILE_FORMAT"] = name
+
+
+def _parquet(file: FoundFile, proposal: Proposal) -> _Table:
+    proposal.kind = "a Parquet file"
+    _format_setting(file, proposal, "parquet")
+    chunk = ParquetFile(file, Layout({}, {})).first_rows(_ROWS)
+    return _of_chunk(chunk)
+
+
+def _of_chunk(chunk: Chunk) -> _Table:
+    columns = [[value or "" for value in texts(column).to_pylist()] for column in chunk.columns]
+    typed = {name for name, column in zip(chunk.names, chunk.columns, strict=True) if is_written(column) is not True}
+    return _Table(chunk.names, columns, frozenset(typed))
+
+
+def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
+    proposal.kind = "a workbook"
+    _format_setting(file, proposal, "workbook")
+    filled, rows = Workbook(file, Layout({}, {}), None, 1).first_rows(_ROWS)
+    if len(filled) > 1:
+        proposal.settings["SHEET"] = filled[0]
+        proposal.unsure.append(
+            f"the workbook has the sheets {some_of(filled)}; the first was looked at. If another has the stock, set {_PREFIX}SHEET"
+        )
+    header = next(
+        (number for number, row in rows[:30] if sum(column_kinds.is_name(str(cell)) for cell in row) > 1), None
+    )
+    if header is None:
+        header = next((number for number, row in rows[:30] if all(isinstance(cell, str) and cell for cell in row)), 1)
+        proposal.unsure.append(
+            f"no row of the sheet has names that shelfsync knows; row {header} was taken for the names of the columns"
+        )
+    if header > 1:
+        proposal.settings["HEADER_ROW"] = str(header)
+    names = next((row for number, row in rows if number == header), [])
+    below = [row for number, row in rows if number > header and any(cell not in ("", None) for cell in row)]
+    cells = [[row[place] if place < len(row) else None for row in below] for place in range(len(names))]
+    titles = tuple(str(name or "").strip() or f"column {place}" for place, name in enumerate(names, 1))
+    typed = {
+        name
+        for name, column in zip(titles, cells, strict=True)
+        if not any(isinstance(cell, str) and cell for cell in column)
+    }
+    return _Table(titles, [[value or "" for value in texts(column).to_pylist()] for column in cells], frozenset(typed))
+
+
+def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: bytes) -> _Table:
+    shape = shape_of(text, whole=whole)
+    if shape is None:
+        raise DataError(
+            f"{file.name} is text, but no delimiter (comma, semicolon, tab, pipe) splits its lines into columns."
+            " Look at the file; if its columns have fixed widths, let the ERP write CSV."
+        )
+    word = SHOWN.get(shape.delimiter, shape.delimiter)
+    proposal.kind = f"a CSV with {word if len(word) > 1 else repr(word)} as delimiter"
+    _format_setting(file, proposal, "csv")
+    if shape.delimiter != ",":
+        proposal.settings["CSV_DELIMITER"] = word
+    if not shape.quoted:
+        proposal.settings["CSV_QUOTING"] = "none"
+        proposal.unsure.append(
+            "a quote stands inside cells and does not enclose them, so it is taken for a character as any other"
+        )
+    if shape.rivals:
+        others = ", ".join(repr(SHOWN.get(one, one)) for one in shape.rivals)
+        proposal.unsure.append(f"{others} would split the lines as evenly as {word!r}")
+    if shape.header is None:
+        proposal.unsure.append("no line looks like the names of the columns. shelfsync needs one: let the ERP write it")
+    elif shape.header > 1:
+        proposal.settings["HEADER_ROW"] = str(shape.header)
+    _tell_lines(shape, text, tail, proposal)
+    names = shape.names[: -1 if shape.trailing else None] or tuple(
+        f"column {place + 1}" for place in range(shape.width)
+    )
+    rows = [row for _, row in shape.rows if len(row) == len(names) and tuple(row) != shape.names]
+    return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
+
+
+def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> None:
+    """What single lines have."""
+    if shape.sep_line is not None:
+        proposal.unsure.append(f"line {shape.sep_line} is for Excel alone (sep=); HEADER_ROW leaves it out")
+    if shape.trailing:
+        proposal.unsure.append(
+            "the line with the names ends with a delimiter, which the rows do not have: let the ERP write both alike"
+        )
+    if shape.again is not None:
+        proposal.unsure.append(
+            f"the names of the columns stand again in line {shape.again}; shelfsync quarantines such a line"
+        )
+    odd = [number for number, row in shape.rows if len(row) != shape.width]
+    if odd:
+        proposal.unsure.append(
+            f"{len(odd)} lines have another number of cells, the first is line {odd[0]}; shelfsync quarantines such lines"
+        )
+    bare = tail.replace(b"\0", b"").decode("utf-8", "replace") if tail else text
+    last = re.split(r"[\r\n]+", bare.rstrip("\r\n\x1a "))[-1].split(shape.delimiter)
+    if totals_line(last):
+        proposal.unsure.append(
+            f"the last line looks like a total and no row: {shape.delimiter.join(last)[:60]!r}; shelfsync quarantines it"
+        )
+    if not bare.rstrip("\x1a").endswith(("\n", "\r")):
+        proposal.unsure.append(
+            "the file does not end with a line break, so shelfsync sends nothing of it without a control file"
+        )
+
+
+def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
+    guesses = {}
+    for place, (name, values) in enumerate(zip(table.names, table.columns, strict=True)):
+        guess = column_kinds.guess(name, values)
+        guesses[place] = guess if guess is not None and guess.kind in CATALOG.names else None
+    chosen: dict[str, int] = {}
+    for kind in CATALOG.names:
+        rivals = [place for place, one in guesses.items() if one is not None and one.kind == kind]
+        rivals.sort(key=lambda place: (guesses[place].why != "its name", bool(guesses[place].against), place))  # type: ignore[union-attr]
+        if rivals:
+            chosen[kind] = rivals[0]
+        if len(rivals) > 1:
+            names = some_of([repr(table.names[place]) for place in rivals])
+            proposal.unsure.append(f"{len(rivals)} columns may be {kind}: {names}; the first is proposed")
+    used = set(chosen.values())
+    proposal.columns += [
+        ProposedColumn(name, guesses[place], place in used, _samples(table.columns[place]))
+        for place, name in enumerate(table.names)
+    ]
+    mapped = {
+        kind: table.names[place] for kind, place in chosen.items() if table.names[place].strip().casefold() != kind
+    }
+    if mapped:
+        proposal.settings["COLUMNS"] = json.dumps(mapped, ensure_ascii=False)
+    proposal.unsure += [
+        f"{table.names[place]!r} is taken for {kind} by {one.why}{f', but {one.against}' if one.against else ''}"
+        for kind, place in chosen.items()
+        if (one := guesses[place]) is not None and not one.sure
+    ]
+    _propose_missing(table, proposal, chosen, where)
+    _propose_notation(table, proposal, chosen)
+
+
+def _samples(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        value[:_CHARACTERS] for value in list(dict.fromkeys(value for value in values if value.strip()))[:_SAMPLES]
+    )
+
+
+def _propose_missing(table: _Table, proposal: Proposal, chosen: Mapping[str, int], where: str) -> None:
+    """What no column is by its name."""
+    free = [place for place in range(len(table.names)) if place not in chosen.values()]
+    if "vendor" not in chosen and address.VENDOR not in where:
+        few = [
+            repr(table.names[place]) for place in free if 0 < len(set(table.columns[place])) <= max(1, table.rows // 20)
+        ]
+        hint = f" ({some_of(few)} repeats its values)" if few else ""
+        proposal.unsure.append(
+            f"no column has the name of a store{hint}. If one is, name it in {_PREFIX}COLUMNS; if the file is one store's, set"
+            f""" {_PREFIX}CONSTANTS='{{"vendor": "<vendor>"}}', or write {{vendor}} into {_PREFIX}FILES"""
+        )
+    if "sku" not in chosen:
+        unique = [
+            repr(table.names[place])
+            for place in free
+            if table.rows and len(set(table.columns[place])) == table.rows and all(table.columns[place])
+        ]
+        hint = f" ({some_of(unique)} has another value in each row)" if unique else ""
+        proposal.unsure.append(f"no column has the name of a SKU{hint}. Name it in {_PREFIX}COLUMNS")
+    if not {"price", "quantity", "active", "max_sales_quantity"} & set(chosen):
+        proposal.unsure.append(
+            f"no column has the name of a price, a quantity or active. Name at least one in {_PREFIX}COLUMNS"
+        )
+    gtins = [
+        repr(table.names[place])
+        for place in free
+        if (values := [value for value in table.columns[place] if value]) and all(map(column_kinds.is_gtin, values))
+    ]
+    if "barcode" not in chosen and gtins:
+        proposal.unsure.append(
+            f"{some_of(gtins)} has barcodes with right check digits; if it is one, name it in {_PREFIX}COLUMNS"
+        )
+
+
+def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, int]) -> None:
+    written = {kind: table.columns[place] for kind, place in chosen.items() if table.names[place] not in table.typed}
+    style = style_of({table.names[chosen[kind]]: values for kind, values in written.items() if kind in NUMBERS})
+    settings = proposal.settings
+    for name, value in (
+        ("DECIMAL_MARK", style.decimal_mark),
+        ("THOUSANDS_MARK", style.thousands_mark),
+        ("MINUS", style.minus),
+        ("CURRENCIES", json.dumps(style.currencies, ensure_ascii=False) if style.currencies else None),
+    ):
+        if value is not None:
+            settings[name] = value
+    proposal.unsure += style.doubts
+    nulls = {
+        value.strip(): None for values in written.values() for value in values if value.strip().casefold() in NULLS
+    }
+    if nulls:
+        settings["NULL_WORDS"] = json.dumps(list(nulls), ensure_ascii=False)
+        proposal.unsure.append(f"{some_of(map(repr, nulls))} is taken for 'no value'")
+    if "active" in written:
+        true, false, unknown = column_kinds.truth_words(written["active"])
+        if true:
+            settings["TRUE_WORDS"] = json.dumps(true, ensure_ascii=False)
+        if false:
+            settings["FALSE_WORDS"] = json.dumps(false, ensure_ascii=False)
+        if true or false:
+            proposal.unsure.append(
+                f"in active {some_of(true) or 'no word'} is taken for true and {some_of(false) or 'no word'} for false"
+            )
+        if unknown:
+            proposal.unsure.append(
+                f"in active shelfsync does not know {some_of(map(repr, unknown))}: put each into {_PREFIX}TRUE_WORDS or {_PREFIX}FALSE_WORDS"
+            )
+
+
+def _verdict(proposal: Proposal, file: FoundFile) -> str:
+    """Whether shelfsync finds its columns with the proposed settings, by the reader of a run."""
+    given = {name.lower(): _value(value) for name, value in proposal.settings.items()}
+    try:
+        settings = ErpSettings(**given | {"files": given["files"]})
+        layout = Layout.of(settings)
+        reader = FilesSource(settings, layout).reader(file)
+        layout.sources(reader.names(), file.name, vendor=file.vendor)
+        with contextlib.closing(reader.chunks(_TRIAL_ROWS)) as chunks:
+            layout.raw(next(chunks), number=1, first_row=1, styles=layout.styles(file.name))
+    except ShelfsyncError as error:
+        return f"With these settings shelfsync does not read it yet: {error}"
+    except ValueError as error:
+        return f"With these settings shelfsync does not read it yet: {without_stop(error, 300)}."
+    return "With these settings shelfsync reads its columns. Set them, then run `shelfsync check` and `shelfsync plan`."
+
+
+def _value(text: str) -> Any:
+    return json.loads(text) if text[:1] in "[{" and text[-1:] in "]}" else text

@@ -1,0 +1,245 @@
+"""What the beginning of a text file looks like: its encoding, delimiter, quoting, and the line with the names of its columns.
+
+A reading never uses it to guess. `sniff` proposes settings with it, and a reading that failed names its likely cause with it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import itertools
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shelfsync.erp import text_encoding
+from shelfsync.erp.column_kinds import is_name, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+DELIMITERS = (",", ";", "\t", "|", "^", "~", "¬", "§", "\x1f", "\x01")
+"""What shelfsync looks for as a delimiter, in this order where two fit alike."""
+SHOWN = {"\t": "tab", "|": "pipe"}
+"""A delimiter by its word in the setting."""
+
+_SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp850", "cp852", "cp866")
+_BEGINNING = 4096
+_LINES = 300
+_HEADER_LINES = 30
+_SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_TOTALS = re.compile(
+    r"\W*(?:grand\s+|sub\s*)?(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|somme|total\s+g[eé]n[eé]ral|suma|totale|totaal|razem|"
+    r"итого|всего|סה\W?כ|المجموع|toplam|összesen|celkem|yhteensä|summa|i alt)\b[\s\d.,:;|'€$£-]*",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\W*\d+\s+(?:rows?|records?|lines?|zeilen?|datensätze|lignes?|filas?|righe|wiersz\w*|строк\w*)\b.{0,40}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """`name`: for CSV_ENCODING. `doubts`: what speaks against it, or what it cannot be distinguished from."""
+
+    name: str
+    doubts: tuple[str, ...] = ()
+
+
+def encoding_of(head: bytes) -> Encoding | None:
+    """The encoding of a file that begins so; None for one that is no text."""
+    if (name := text_encoding.of(head[:_BEGINNING])) is not None:
+        return Encoding(name)
+    if b"\0" in head:
+        return None
+    text = _utf8(head)
+    bad = text.count("\ufffd") - head.count("\ufffd".encode())
+    good = sum(letter > "\x7f" for letter in text) - bad
+    if not bad:
+        return Encoding("utf-8-sig")
+    if good > 10 * bad:
+        line = text[: text.index("\ufffd")].count("\n") + 1
+        return Encoding(
+            "utf-8-sig", (f"line {line} has a byte that is no UTF-8; shelfsync quarantines its row if it is in a key",)
+        )
+    return _single_byte(head)
+
+
+def _utf8(head: bytes) -> str:
+    """The head as UTF-8; a character that its end cuts is no error."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(head)
+
+
+def _single_byte(head: bytes) -> Encoding | None:
+    """Of the encodings with one byte a character, the one whose letters stand as in words; the others are shown beside it."""
+    sample = b" ".join(itertools.islice((word for word in re.split(rb"[\s,;|]+", head) if not word.isascii()), 200))
+    if any(byte < 9 or 13 < byte < 26 for byte in sample):
+        return None
+    readings = {name: sample.decode(name, "replace") for name in _SINGLE_BYTE}
+    ranked = sorted(readings, key=lambda name: -_likeness(readings[name]))
+    different = {reading: name for name, reading in reversed([(name, readings[name]) for name in ranked])}
+    shown = [f"{name} reads {' '.join(reading.split()[:2])[:40]!r}" for reading, name in reversed(different.items())][
+        :4
+    ]
+    doubt = "the file is not UTF-8, and its encoding cannot be proven: " + ", ".join(shown)
+    return Encoding(ranked[0], (f"{doubt}. Choose the one whose words are right",))
+
+
+def _likeness(text: str) -> float:
+    """How much the letters that are not ASCII stand as in words; a name of a column that shelfsync knows counts most."""
+    score = 5.0 * sum(is_name(word) for word in text.split() if not word.isascii())
+    for before, letter in itertools.pairwise(f" {text}"):
+        joined = before.isalpha() and letter.isalpha()
+        if joined and _script(before) != _script(letter):
+            score -= 2
+        elif letter <= "\x7f":
+            continue
+        elif not letter.isalpha():
+            score += 0.3 if letter in "€£°²³½®™\u2013\u2019“”„\u00a0" else -1
+        elif before.isdigit():
+            score -= 1
+        else:
+            crowded = before > "\x7f" and _script(letter) == "LATIN"  # few words have two accents side by side
+            score += 1.5 if joined and not crowded and (letter.islower() or not before.islower()) else 1
+    return score
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "?").split()[0]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The lines of a text as a table.
+
+    `header` is the number of the line with the names, None if no line looks like one. `rows` are the rows below it, each with the number of its first line.
+    """
+
+    delimiter: str
+    quoted: bool
+    width: int
+    header: int | None
+    names: tuple[str, ...]
+    rows: Sequence[tuple[int, list[str]]]
+    share: float
+    """The share of the rows that have the width."""
+    sep_line: int | None = None
+    """The line `sep=;`, which only Excel understands."""
+    rivals: tuple[str, ...] = field(default=())
+    """Other delimiters that split the lines as evenly."""
+
+    @property
+    def trailing(self) -> bool:
+        """Whether the line with the names ends with a delimiter, and the rows do not."""
+        return self.names[-1:] == ("",) and self.width == len(self.names) - 1
+
+    @property
+    def again(self) -> int | None:
+        """The line in which the names stand a second time."""
+        return next((number for number, row in self.rows if self.names and tuple(row) == self.names), None)
+
+
+@dataclass(frozen=True)
+class _Try:
+    delimiter: str
+    quoted: bool
+    rows: Sequence[tuple[int, list[str]]]
+    width: int
+    share: float
+    known: int
+    """How many cells of the best line are names that shelfsync knows."""
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        return (
+            round(self.share, 1),
+            self.known,
+            self.share,
+            self.width,
+            self.quoted,
+            -DELIMITERS.index(self.delimiter),
+        )
+
+
+def shape_of(text: str, *, whole: bool) -> Shape | None:
+    """The table in a text; None if no delimiter splits its lines evenly. `whole`: the text does not end inside a line."""
+    lines = text.lstrip("\ufeff").splitlines(keepends=True)
+    if not whole and len(lines) > 1:
+        lines.pop()
+    lines = [line.replace("\0", "") for line in lines[:_LINES]]
+    sep_line = next((place for place, line in enumerate(lines[:3], 1) if _SEP.fullmatch(line.strip("\r\n"))), None)
+    table = lines if sep_line is None else ["\n" if place == sep_line else line for place, line in enumerate(lines, 1)]
+    tries = [found for mark in DELIMITERS for quoted in (True, False) if (found := _try(table, mark, quoted=quoted))]
+    if not tries:
+        return None
+    best = max(tries, key=lambda one: one.rank)
+    if not best.quoted and any(
+        one.quoted and one.delimiter == best.delimiter and one.share >= best.share for one in tries
+    ):
+        best = next(one for one in tries if one.quoted and one.delimiter == best.delimiter)
+    rivals = {
+        one.delimiter: None
+        for one in tries
+        if one.delimiter != best.delimiter
+        and one.share >= best.share
+        and one.known >= best.known
+        and one.quoted == best.quoted
+    }
+    header = _header(best)
+    below = [row for row in best.rows if header is None or row[0] > header[0]]
+    number, names = header if header is not None else (None, ())
+    return Shape(
+        best.delimiter, best.quoted, best.width, number, tuple(names), below, best.share, sep_line, tuple(rivals)
+    )
+
+
+def _try(lines: Sequence[str], delimiter: str, *, quoted: bool) -> _Try | None:
+    if not any(delimiter in line for line in lines):
+        return None
+    if not quoted and not any('"' in line for line in lines):
+        return None
+    rows = [(number, row) for number, row in _parsed(lines, delimiter, quoted=quoted) if row]
+    widths = Counter(len(row) for _, row in rows if len(row) > 1)
+    if not widths:
+        return None
+    width, count = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
+    swallowed = len([line for line in lines if line.strip()]) - len(rows) if quoted else 0
+    known = max(sum(is_name(cell) for cell in row) for _, row in rows[:_HEADER_LINES])
+    return _Try(delimiter, quoted, rows, width, count / (len(rows) + max(swallowed, 0)), known)
+
+
+def _parsed(lines: Sequence[str], delimiter: str, *, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    while True:
+        first = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            continue
+        yield first, row
+
+
+def _header(found: _Try) -> tuple[int, list[str]] | None:
+    """The line with the names: the first with most names that shelfsync knows, or the first of the width that holds words alone."""
+    first = found.rows[:_HEADER_LINES]
+    known = {number: sum(is_name(cell) for cell in row) for number, row in first}
+    most = max(known.values(), default=0)
+    if most > 1 or (most and found.width <= 2):
+        return next((number, row) for number, row in first if known[number] == most)
+    for number, row in first:
+        if len(row) == found.width:
+            words = all(cell.strip() and not is_number(cell) for cell in row) and len(set(row)) == len(row)
+            return (number, row) if words else None
+    return None
+
+
+def totals_line(cells: Sequence[str]) -> bool:
+    """Whether a row is a sum of others or a count of them, as a program writes it below a table: a word for it, and a cell without a value."""
+    first = next((cell.strip() for cell in cells if cell.strip()), "")
+    blank = len(cells) < 2 or any(not cell.strip() for cell in cells)
+    return bool(blank and len(first) < 80 and (_TOTALS.fullmatch(first) or _COUNTED.fullmatch(first)))

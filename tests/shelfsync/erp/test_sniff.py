@@ -1,0 +1,194 @@
+"""`sniff`: what it proposes is what reads the file, and what a file does not show is told."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shelfsync.erp.sniff import sniff
+from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError
+
+ROWS = [
+    ("0101", "100001", "Müller Käse", "1234.50", "1200"),
+    ("0101", "100002", "Öl", "4.99", "3"),
+    ("0102", "100003", "Tee", "0.89", "17"),
+]
+NAMES = ("Filiale", "Artikelnr.", "Bezeichnung", "VK-Preis", "Bestand")
+
+
+@pytest.fixture
+def proposed(tmp_path):
+    def _proposed(data, name="stock.csv"):
+        (tmp_path / name).write_bytes(data)
+        return sniff(str(tmp_path / name))
+
+    return _proposed
+
+
+def values(proposal):
+    """The proposed settings as `ErpSettings` takes them."""
+    return {
+        name.lower(): json.loads(value) if value[:1] in "[{" else value for name, value in proposal.settings.items()
+    }
+
+
+def said(proposal):
+    return "\n".join(proposal.unsure)
+
+
+def written(delimiter, decimal, group, *, title=""):
+    def number(text):
+        whole, _, part = text.partition(".")
+        whole = whole if len(whole) < 4 else f"{whole[:-3]}{group}{whole[-3:]}"
+        return f"{whole}{decimal}{part}" if part else whole
+
+    cells = [NAMES, *((*row[:3], number(row[3]), number(row[4])) for row in ROWS)]
+    return title + "".join(
+        delimiter.join(f'"{cell}"' if delimiter in cell else cell for cell in row) + "\n" for row in cells
+    )
+
+
+STYLES = st.sampled_from([(".", ""), (",", ""), (",", "."), (".", ","), (".", "'"), (",", "\u00a0")])
+ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(",;\t|~"), STYLES, ENCODINGS, st.booleans())
+def test_a_file_is_read_with_the_settings_that_are_proposed_for_it(
+    read, tmp_path_factory, delimiter, style, encoding, titled
+):
+    path = tmp_path_factory.getbasetemp() / "written.csv"
+    path.write_bytes(written(delimiter, *style, title="Bestandsliste\n" if titled else "").encode(encoding))
+    found = sniff(str(path))
+    rows = read(**values(found)).rows
+    assert [(row["vendor"], row["sku"]) for row in rows] == [row[:2] for row in ROWS]
+    assert [Decimal(row["price"]) for row in rows] == [Decimal(row[3]) for row in ROWS]
+    assert [row["quantity"] for row in rows] == [row[4] for row in ROWS]
+    assert found.settings.get("HEADER_ROW") == ("2" if titled else None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("cp1250", "Żółty ser"), ("cp1251", "Молоко"), ("cp1252", "Crème brûlée"), ("cp850", "Käse"), ("cp1255", "חלב")],
+)
+def test_an_encoding_that_no_mark_proves_is_shown_beside_others(proposed, encoding, word):
+    names = {"cp1251": "магазин;артикул;цена", "cp1255": "סניף;מקט;מחיר"}.get(encoding, "vendor;sku;price")
+    found = proposed(f"{names};name\nv;1;4,99;{word}\nv;2;5,99;{word}\n".encode(encoding))
+    assert found.settings["CSV_ENCODING"] == encoding
+    assert "its encoding cannot be proven" in said(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("vendor,sku,price\nv,1,1.299\nv,2,2.500\n", "price '1.299' may be 1299 or 1.299"),
+        ('vendor,sku,price\nv,1,"1,299"\n', "price '1,299' may be 1299 or 1.299"),
+        ("vendor,sku,price,quantity\nv,1,1.99,1.200\n", "quantity '1.200' is read with three decimals"),
+        ("vendor;sku;price\nv;1;1.99\nv;2;1,99\n", "two styles: price '1.99' beside price '1,99'"),
+        ("sep=;\nvendor;sku;price\nv;1;1.99\n", "line 1 is for Excel alone"),
+        ("vendor;sku;price;\nv;1;1.99\nv;2;1.99\n", "ends with a delimiter, which the rows do not have"),
+        ("vendor,sku,price\nv,1,1\nv,2,2\nvendor,sku,price\nv,3,3\n", "stand again in line 4"),
+        ("vendor,sku,price\nv,1,1\nTotal,,1\n", "the last line looks like a total"),
+        ("vendor,sku,price\nv,1,1\n\n(1 rows affected)\n", "the last line looks like a total"),
+        ("vendor,sku,price\nv,1,1", "does not end with a line break"),
+        ("v,1,1.99\nv,2,2.99\n", "no line looks like the names"),
+        ("sku,price\n1,1.99\n2,2.99\n", "no column has the name of a store"),
+        (
+            "vendor,nr,price\nv,1,1.99\nv,2,2.99\n",
+            "no column has the name of a SKU ('nr' has another value in each row)",
+        ),
+        ("vendor,sku,price,vk\nv,1,1.99,3\n", "2 columns may be price: 'price', 'vk'"),
+        ("vendor,sku,active\nv,1,ja\nv,2,vielleicht\n", "does not know 'vielleicht'"),
+        ('vendor,sku,name,quantity\nv,1,TV 24",3\nv,2,"jam,3\nv,3,x,3\n', "a quote stands inside cells"),
+        ("vendor,sku,code,price\nv,1,4006381333931,3\n", "'code' has barcodes with right check digits"),
+    ],
+)
+def test_what_a_file_does_not_show_is_told(proposed, text, told):
+    assert told in said(proposed(text.encode()))
+
+
+def test_words_currencies_and_a_minus_behind_are_proposed(read, proposed):
+    text = "Markt;EAN;Artikel;Preis;Bestand;aktiv\n1;4006381333931;7;4,99 €;3-;J\n1;NULL;8;5,99 €;NULL;N\n"
+    found = proposed(text.encode())
+    assert (found.settings["CURRENCIES"], found.settings["MINUS"], found.settings["NULL_WORDS"]) == (
+        '["€"]',
+        "any",
+        '["NULL"]',
+    )
+    first, second = read(**values(found)).rows
+    assert (first["price"], first["quantity"], first["active"], first["barcode"]) == (
+        "4.99",
+        "-3",
+        "true",
+        "4006381333931",
+    )
+    assert (second["quantity"], second["barcode"]) == (None, None)
+
+
+def test_a_packed_file_and_a_parquet_file_of_another_name_are_understood(read, proposed, tmp_path):
+    found = proposed(gzip.compress(written(";", ",", "").encode()), "stock.dat")
+    assert found.settings["FILE_FORMAT"] == "csv"
+    assert len(read(**values(found)).rows) == 3
+    pq.write_table(pa.table({"vendor": ["v"], "SKU": [7], "price": [1.5]}), tmp_path / "stock.bin")
+    found = sniff(str(tmp_path / "stock.bin"))
+    assert found.settings["FILE_FORMAT"] == "parquet"
+    assert [row["sku"] for row in read(**values(found)).rows] == ["7"]
+
+
+def test_a_huge_file_costs_its_beginning_and_its_end(proposed):
+    body = "".join(f"v,{number:07},1.5\n" for number in range(200_000))
+    found = proposed(f"vendor,sku,price\n{body}Total,,300000\n".encode())
+    assert found.rows_seen < 1000
+    assert "the last line looks like a total" in said(found)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "told"),
+    [
+        (b"", DataError, "is empty"),
+        (b"%PDF-1.7", ConfigurationError, "is a PDF"),
+        (b"\0\1\2" * 50, DataError, "is no text"),
+        (b"hello\nworld\n", DataError, "no delimiter"),
+        (gzip.compress(b"a,b\n" * 99)[:20], DataError, "cannot be read"),
+        (b"PK\x03\x04 and no archive", ShelfsyncError, "zip archive"),
+    ],
+)
+def test_a_file_that_nothing_can_be_said_about_is_named(proposed, data, error, told):
+    with pytest.raises(error, match=told):
+        proposed(data)
+
+
+_TEXTS = st.text("0123456789.,;:|\t\"'\n\r -()€äאЖ\0\ufeffvendorskuprice=\x1a", max_size=300)
+_BEGINNINGS = st.sampled_from(
+    [
+        b"",
+        b"PK\x03\x04",
+        b"PAR1",
+        b"\x1f\x8b\x08",
+        b"\xff\xfe",
+        b"\xfe\xff",
+        b"sep=;\n",
+        b"BZh9",
+        b"vendor,sku\n",
+        b"\xd0\xcf\x11\xe0",
+    ]
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(st.binary(max_size=300), _TEXTS.map(lambda text: text.encode("utf-8", "replace"))), _BEGINNINGS)
+def test_any_bytes_give_an_answer_or_one_plain_line(tmp_path_factory, data, beginning):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(beginning + data)
+    with contextlib.suppress(ShelfsyncError):  # any other error is a defect
+        found = sniff(str(path))
+        assert all("\n" not in line for line in found.unsure)
+        assert json.loads(json.dumps(found.as_dict()))["file"] == str(path)
