@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
     from shelfsync.settings import Settings
 
@@ -117,8 +118,8 @@ def promotion_warnings(context: Context) -> list[str]:
     return [consequence]
 
 
-def value_warnings(context: Context) -> list[str]:
-    """Rows that cannot be sent, and values that are sent with another number, in the first rows of the ERP."""
+def value_warnings(context: Context, columns: ColumnReadings | None = None) -> list[str]:
+    """Rows that cannot be sent, and values that are sent with another number, in the first rows of the ERP. `columns` see these rows."""
     import pyarrow.compute as pc
 
     from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
@@ -126,6 +127,7 @@ def value_warnings(context: Context) -> list[str]:
     settings = context.settings
     try:
         with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
+            extract.look = None if columns is None else columns.look
             rows = next(iter(extract))
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []

@@ -24,7 +24,9 @@ from shelfsync.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
+    from shelfsync.terminal import FittedTable
 
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the plan to this file, for `apply`.")]
 Watch = Annotated[
@@ -45,7 +47,11 @@ _ENDED: dict[str, type[ShelfsyncError]] = {
 
 
 def check(vendor: Vendors = None) -> Answer:
-    """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
+    """Try database, ERP and platform, and report in one line what is wrong with the configuration.
+
+    It shows what it understands of each column in the ERP's first rows.
+    """
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.check import check as check_all
     from shelfsync.check import (
         column_warnings,
@@ -56,7 +62,7 @@ def check(vendor: Vendors = None) -> Answer:
         warnings,
     )
 
-    vendors = tuple(vendor or ())
+    vendors, columns = tuple(vendor or ()), ColumnReadings()
     with opened() as context:
         broken = check_all(context, vendors)
         stores = context.open_erp().stores()
@@ -64,36 +70,44 @@ def check(vendor: Vendors = None) -> Answer:
         found = [
             *vendor_warnings(context, stores, vendors),
             *column_warnings(context),
-            *value_warnings(context),
+            *value_warnings(context, columns),
             *promotion_warnings(context),
             *warnings(context),
         ]
-    lines = [
+    lines: list[str | FittedTable] = [
         "database, ERP and platform answer; nothing was sent",
         *ids,
+        *_columns_table(columns, "understood of the ERP's first {rows} rows"),
         *(f"store {store} fails: {why}" for store, why in broken.items()),
         *(f"warning: {line}" for line in found),
     ]
-    answer = {"ok": not broken, "stores": stores, "failed": broken, "warnings": found}
+    answer = {"ok": not broken, "stores": stores, "failed": broken, "columns": columns.documents(), "warnings": found}
     return Answer(answer, lines, partly({"failed": broken}))
 
 
 def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
-    """Show what a sync would send. It sends nothing: its client cannot change the platform."""
+    """Show what a sync would send, and what was understood of each column of the ERP.
+
+    It sends nothing: its client cannot change the platform.
+    """
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.catalog.steps.plan import write
     from shelfsync.catalog.steps.sync import sync as run_steps
     from shelfsync.check import check as check_all
     from shelfsync.check import column_warnings, vendor_warnings
 
-    vendors = tuple(vendor or ())
+    vendors, columns = tuple(vendor or ()), ColumnReadings()
     with opened(read_only=True) as context:
         check_all(context, vendors)
         found = [*vendor_warnings(context, context.open_erp().stores(), vendors), *column_warnings(context)]
         run_id = _open_run(context, _kind(full), vendors, dry_run=True)
         with progress() as report:
-            summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=True, progress=report))
-    summary["warnings"] = found
-    lines = [*summary.pop("lines"), *(f"warning: {line}" for line in found)]
+            summary = _reported(
+                context, run_id, lambda: run_steps(context, run_id, dry_run=True, progress=report, columns=columns)
+            )
+    summary |= {"columns": columns.documents(), "warnings": found}
+    table = _columns_table(columns, "understood of the {rows} rows that the ERP gave")
+    lines: list[str | FittedTable] = [*summary.pop("lines"), *table, *(f"warning: {line}" for line in found)]
     if out is not None:
         write(summary["plan"], out)
         lines.append(f"written to {out}; `shelfsync apply {out}` sends exactly this, or reports what has changed since")
@@ -205,7 +219,17 @@ def export(vendor: Vendors = None) -> Answer:
     return summed(summary)
 
 
-def summed(summary: dict[str, Any], lines: list[str] | None = None) -> Answer:
+def _columns_table(columns: ColumnReadings, title: str) -> list[FittedTable]:
+    """One row for each column of the ERP, if any was read; `{rows}` in the title is their number."""
+    from shelfsync.catalog.column_reading import HEADINGS, MAY_GO, table_rows
+    from shelfsync.terminal import FittedTable
+
+    found = columns.rows()
+    rows = max((one.rows for one in found), default=0)
+    return [FittedTable(HEADINGS, table_rows(found), title.format(rows=f"{rows:,}"), MAY_GO)] if rows else []
+
+
+def summed(summary: dict[str, Any], lines: list[str | FittedTable] | None = None) -> Answer:
     """The report of a run, and the error for its state."""
     lines = summary.pop("lines") if lines is None else lines
     return Answer(summary, lines, run_error(summary))

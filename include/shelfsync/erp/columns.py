@@ -17,11 +17,15 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     import pandas as pd
 
     from shelfsync.settings import SourceSettings
+
+Look: TypeAlias = "Callable[[str, str, Any, Any, str | None], None]"
+"""Sees each part of a column: shelfsync's name, the ERP's, the ERP's cells, the texts that are read of them, and the marks of written numbers."""
 
 REQUIRED = ("vendor", "sku")
 COLUMNS = "SHELFSYNC_ERP__COLUMNS"
@@ -154,23 +158,27 @@ class Layout:
         first_row: int,
         left_out: Counter[str] | None = None,
         styles: Styles | None = None,
+        look: Look | None = None,
     ) -> pa.Table:
         """The chunk in the RAW schema under the platform's vendor ids, its rows counted on from `first_row`.
 
         `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id. Raises a DataError
-        if the chunks that `styles` has seen have numbers in two styles.
+        if the chunks that `styles` has seen have numbers in two styles. `look` sees each column.
         """
         sources = self.sources(chunk.names, chunk.where, vendor=chunk.vendor)
         constants = {**self.constants, **({"vendor": chunk.vendor} if chunk.vendor is not None else {})}
         intact = chunk.rows - len(chunk.damaged)
         if self.hook is None:
-            values = self._plain(sources, chunk, styles)
+            values = self._plain(sources, chunk, styles, look)
         elif intact:
-            values, intact = self._mapped(chunk, sources, constants, number)
+            values, intact = self._mapped(chunk, sources, constants, number, look)
         else:
             values = {}
         schema = self.extract.schema
         table = _table(values, constants, intact, schema)
+        if look is not None:
+            for name in constants.keys() - values.keys():
+                self._show(look, name, "constant" if name in self.constants else "file", table[name], table[name], None)
         if chunk.damaged:
             table = pa.concat_tables([table, _damaged(chunk, self.constants, schema)])
         table = self.vendor_ids.translate(table, Counter() if left_out is None else left_out)
@@ -178,7 +186,12 @@ class Layout:
         return table.add_column(0, schema.field(0), numbers).cast(schema)
 
     def _mapped(
-        self, chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str], number: int
+        self,
+        chunk: Chunk,
+        sources: Mapping[str, str],
+        constants: Mapping[str, str],
+        number: int,
+        look: Look | None,
     ) -> tuple[dict[str, Any], int]:
         """The chunk through the hook: texts by shelfsync's names, and the number of rows that the hook returned."""
         assert self.hook is not None
@@ -192,13 +205,22 @@ class Layout:
                 )
         self._demand({*names, *constants}, names, f"what the hook {self.hook.name!r} returned")
         columns = {name: answer.iloc[:, names.index(name)] for name in self.extract.names if name in names}
-        notation = self.notation
-        return {
-            name: notation.plain(name, series_texts(column), is_written(_values(column)))
-            for name, column in columns.items()
-        }, len(answer)
+        plain = {}
+        for name, column in columns.items():
+            cells, written = series_texts(column), is_written(_values(column))
+            plain[name] = self.notation.plain(name, cells, written)
+            if look is not None:
+                self._show(look, name, "hook", cells, plain[name], written)
+        return plain, len(answer)
 
-    def _plain(self, sources: Mapping[str, str], chunk: Chunk, styles: Styles | None) -> dict[str, Any]:
+    def _show(self, look: Look, name: str, source: str, cells: Any, plain: Any, written: Any) -> None:
+        """Shows a part of a column, a vendor under the platform's id."""
+        texts = self.vendor_ids.platform_ids(plain) if name == "vendor" else plain
+        look(name, source, cells, texts, None if written is False or written is None else self.notation.sentence())
+
+    def _plain(
+        self, sources: Mapping[str, str], chunk: Chunk, styles: Styles | None, look: Look | None
+    ) -> dict[str, Any]:
         """The columns of the chunk as texts in plain notation."""
         came = {ours: chunk.columns[chunk.names.index(theirs)] for ours, theirs in sources.items()}
         values = {ours: texts(column) for ours, column in came.items()}
@@ -208,6 +230,8 @@ class Layout:
             if styles is not None and ours in NUMBERS and written is not False:
                 styles.look(ours, column, values["sku"])
             plain[ours] = self.notation.plain(ours, column, written)
+            if look is not None:
+                self._show(look, ours, sources[ours], column, plain[ours], written)
         if styles is not None:
             styles.check()
         return plain

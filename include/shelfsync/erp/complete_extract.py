@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from shelfsync.erp.changes import Changes
-    from shelfsync.erp.columns import Chunk, Layout
+    from shelfsync.erp.columns import Chunk, Layout, Look
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,8 @@ class Extract:
         self._tables = self._read()
         self._styles = layout.styles("")
         self._proof: Proof | None = None
+        self.look: Look | None = None
+        """Sees each column of each chunk, if it is set before the first one."""
         self.rows = 0
         """Rows read from the ERP so far, before any hook."""
         self.rows_out = 0
@@ -173,7 +175,9 @@ class Extract:
                 self._styles = self._layout.styles(chunk.where)
             first, styles = self.rows_out + 1, self._styles
             try:
-                table = self._layout.raw(chunk, number=number, first_row=first, left_out=self.left_out, styles=styles)
+                table = self._layout.raw(
+                    chunk, number=number, first_row=first, left_out=self.left_out, styles=styles, look=self.look
+                )
             except Exception as raised:
                 if chunk.vendor is None:
                     raise

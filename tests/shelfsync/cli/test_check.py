@@ -199,3 +199,48 @@ def test_a_store_whose_file_is_broken_is_named_and_the_others_are_in_order(here,
     assert code == 9, output
     assert "1 accepted" in output
     assert "vendor store-002 failed at extract: " in output
+
+
+GERMAN = {
+    "SHELFSYNC_ERP__COLUMNS": '{"vendor": "Filiale", "sku": "Artikel", "price": "Preis", "quantity": "Bestand", "active": "Aktiv"}',
+    "SHELFSYNC_ERP__VENDOR_IDS": '{"0101": "store-001"}',
+    "SHELFSYNC_ERP__DECIMAL_MARK": ",",
+    "SHELFSYNC_ERP__THOUSANDS_MARK": ".",
+    "SHELFSYNC_ERP__CSV_DELIMITER": ";",
+    "SHELFSYNC_ERP__MINUS": "any",
+    "SHELFSYNC_ERP__NULL_WORDS": '["NULL"]',
+    "SHELFSYNC_ERP__TRUE_WORDS": '["J"]',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_what_was_understood_of_each_column_is_shown(here, tmp_path, command, monkeypatch):
+    for name, value in GERMAN.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "stock.csv").write_text(
+        "Filiale;Artikel;Preis;Bestand;Aktiv\n0101;a;1.299,90;3-;J\n0101;b;4,99;NULL;J\n0101;c;ask;7;J\n0102;d;1,00;1;J\n",
+        encoding="utf-8",
+    )
+    code, output, errors = here(command, "--json")
+    assert code == 0, errors
+    columns = {one.pop("column"): one for one in data(output)["columns"]}
+    assert columns["price"] == {
+        "source": "Preis",
+        "rows": 4,
+        "empty": 0,
+        "not_read": 1,
+        "cell": "1.299,90",
+        "value": "1299.9",
+        "smallest": "1",
+        "largest": "1299.9",
+        "style": "decimal mark ,, thousands mark .",
+    }
+    quantity, vendor = columns["quantity"], columns["vendor"]
+    assert (quantity["cell"], quantity["value"], quantity["empty"], quantity["style"]) == ("3-", "-3", 1, None)
+    assert (vendor["cell"], vendor["value"], vendor["not_read"]) == ("0101", "store-001", 1)
+    shown = here(command)[1]
+    assert "understood of the" in shown
+    assert "4 rows" in shown
+    [line] = [line for line in shown.splitlines() if "1.299,90" in line]
+    assert [cell.strip() for cell in line.split("│")[1:-1]][:5] == ["price", "Preis", "0", "1", "1.299,90"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.steps.changes import Land
     from shelfsync.context import Context
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
-    """Reads the ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
+def extract(context: Context, run_id: int, columns: ColumnReadings | None = None) -> list[dict[str, Any]]:
+    """Reads the ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each. `columns` see all that is read for a plan.
 
     A delta of all vendors reads no more than what changed, if the ERP can be asked for that; everything else reads the whole, and what
     changed since if the whole is a dump. The ledger is written only after the reading has ended, so an aborted one leaves no trace (I6).
@@ -43,7 +44,7 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     followed = erp.followed()
     partial = bool(run.dry_run or run.vendors or run.skus)
     if run.dry_run and (followed is None or not followed.dumped):
-        return _whole(context, run, erp.read, _land_nothing)
+        return _whole(context, run, erp.read, _land_nothing, columns=columns)
     if followed is None:
         return _whole(context, run, erp.read, _begin_anew)
     with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
@@ -61,6 +62,7 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
                 lambda of: followed.read_with(reported.changes, of if partial else ()),
                 _land_nothing if run.dry_run else land_some if partial else reported.land,
                 reported,
+                columns,
             )
 
 
@@ -79,12 +81,14 @@ def _whole(
     read: Callable[[tuple[str, ...]], Extract],
     land: Land,
     reported: ReportedChanges | None = None,
+    columns: ColumnReadings | None = None,
 ) -> list[dict[str, Any]]:
     """Reads all rows, and lands them by `land`. `reported`: the changes at the same instant, so that what they missed is found."""
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
     with Partition(context.lake, wanted, stores=known_stores(context)) as partition:
         with erp_asked(context.engine), read(wanted) as extracted:
+            extracted.look = None if columns is None else columns.look
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()

@@ -35,6 +35,7 @@ from shelfsync.platform.jobs.wait import until_ended
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.catalog.steps.each_vendor import StepReport
     from shelfsync.context import Context
 
@@ -105,17 +106,19 @@ def sync(
     dry_run: bool,
     progress: Callable[[str, int, int], None],
     wait_s: float | None = None,
+    columns: ColumnReadings | None = None,
 ) -> dict[str, Any]:
     """Runs an open run to its report. `progress(step, done, all)` is called as vendors go through each step.
 
-    `wait_s`: how long it waits for its jobs; what has not ended by then is left to the next run. None: until their deadline.
+    `wait_s`: how long it waits for its jobs; what has not ended by then is left to the next run. None: until their deadline. `columns`: see
+    what a plan reads of the ERP.
     """
     with runs.at_work(context.engine, run_id, whole=True):
         progress("recover", 0, 1)
         recover(context, run_id)
         progress("recover", 1, 1)
         progress("extract", 0, 1)
-        shards = extract(context, run_id)
+        shards = extract(context, run_id, columns)
         progress("extract", 1, 1)
         for word in PREPARE if dry_run else PREPARE[:-1]:
             _each_group(context, word, run_id, _groups(shards), progress)
