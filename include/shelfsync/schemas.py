@@ -130,7 +130,8 @@ QUARANTINE = pa.schema(
         ),  # true: this value alone is left out, and the rest of the row is sent
     ]
 )
-"""What cannot be sent, with its reason: a row, or one value of a row. Rows in = rows of the snapshot + rows here that are not `row_sent`."""
+"""What cannot be sent, with its reason: a row, or one value of a row. Rows in = rows of the snapshot + rows here that are not `row_sent` +
+rows that repeat another one."""
 
 DELTA = pa.schema(
     [

@@ -32,7 +32,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def test_rows_in_are_rows_out_plus_quarantined(rows, settings, key):
     table = raw(*rows)
     result = normalise(table, settings, key=key)
-    assert result.snapshot.num_rows + result.rows_quarantined == table.num_rows
+    assert result.snapshot.num_rows + result.rows_quarantined + result.repeated == table.num_rows
     assert result.rows_quarantined + result.values_left_out == result.quarantine.num_rows
     assert result.snapshot.schema == SNAPSHOT
     assert result.quarantine.schema == QUARANTINE
@@ -40,11 +40,24 @@ def test_rows_in_are_rows_out_plus_quarantined(rows, settings, key):
 
 @given(TABLES, KEY)
 def test_every_row_is_either_in_the_snapshot_or_quarantined(rows, key):
+    rows = [row for place, row in enumerate(rows) if row["sku"] not in {other["sku"] for other in rows[:place]}]
     result = normalised(*rows, key=key)
     quarantined = [row["row_number"] for row in result.quarantine.to_pylist() if not row["row_sent"]]
     assert quarantined == sorted(set(quarantined))
     kept = [row["sku"].strip(" ") for number, row in enumerate(rows, start=1) if number not in set(quarantined)]
     assert sorted(kept, key=str.encode) == result.snapshot["sku"].to_pylist()
+
+
+@given(TABLES, SETTINGS, KEY, st.data())
+def test_a_row_that_is_there_twice_changes_nothing_but_their_number(rows, settings, key, data):
+    """Wherever the ERP repeats rows of its own, also those with a faulty value."""
+    once = normalise(raw(*rows), settings, key=key)
+    named = [place for place, row in enumerate(rows) if (row["sku"] or "").strip(" ")]
+    twice = data.draw(st.lists(st.sampled_from(named), max_size=5)) if named else []
+    more = normalise(raw(*rows, *(rows[place] for place in twice)), settings, key=key)
+    assert more.snapshot.equals(once.snapshot)
+    assert more.quarantine.equals(once.quarantine)
+    assert more.repeated == once.repeated + len(twice)
 
 
 @given(TABLES, SETTINGS, KEY)

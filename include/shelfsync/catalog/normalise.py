@@ -1,6 +1,6 @@
 """normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is quarantined with its reason, a row or one value of it.
 
-Rows in = rows of the snapshot + rows of the quarantine that are not sent. docs/explanation/data-path.md lists the rules and the reasons.
+Rows in = rows of the snapshot + rows of the quarantine that are not sent + repeated rows. docs/explanation/data-path.md lists the rules and the reasons.
 
 A faulty value that can be left out costs its row nothing: a sales limit, and a barcode that does not identify the item. If the price, the
 quantity or `active` is faulty, only what cannot put the product on sale is believed: the price, a quantity of 0 and active=false.
@@ -8,7 +8,7 @@ quantity or `active` is faulty, only what cannot put the product on sale is beli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -36,10 +36,14 @@ _SKU_KEPT_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Normalised:
-    """`snapshot` in SNAPSHOT schema, sorted by sku; `quarantine` in QUARANTINE schema, in the order of the extract."""
+    """`snapshot` in SNAPSHOT schema, sorted by sku; `quarantine` in QUARANTINE schema, in the order of the extract.
+
+    `repeated` rows are equal to an earlier one of their SKU.
+    """
 
     snapshot: pa.Table
     quarantine: pa.Table
+    repeated: int = 0
 
     @property
     def rows_quarantined(self) -> int:
@@ -78,24 +82,21 @@ def normalise(
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
     findings = quarantine_reason.Findings(raw.num_rows)
     findings.note("row_unreadable", mask(pc.starts_with(came["sku"], _UNREADABLE)))
-    of_value = {name: quarantine_reason.Findings(raw.num_rows) for name in ("barcode", *FIELDS)}
     with_vendor = _vendor(came["vendor"], findings)
-    skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
+    skus = _trimmed(came["sku"])
+    several = _repeated(skus, with_vendor)
+    if several.any() and (repeated := _equal_to_an_earlier(came, settings, several)).any():
+        found = normalise(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
+        return replace(found, repeated=int(repeated.sum()))
+    _check_sku(skus, findings, settings.sku_length_max, several)
     odd = None if settings.odd_keys == "send" else odd_key.find(skus, known or odd_key.Known())
     for word, where in () if odd is None else odd.faults:
         findings.note(word, where)
-    quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
-    values = {
-        "sku": skus,
-        "barcode": _barcode(came["barcode"], of_value["barcode"], key, with_vendor),
-        "price": _price(came["price"], of_value["price"]),
-        "quantity": quantities,
-        "active": _active(came["active"], of_value["active"]),
-        "max_sales_quantity": _sales_limit(came["max_sales_quantity"], of_value["max_sales_quantity"]),
-        "category": _category(came["category"]),
-        "cost": _cost(came["cost"]),
-        "sales_buffer": _sales_buffer(came["sales_buffer"]),
-    }
+    values, of_value, floored = _values(came, settings)
+    values["sku"] = skus
+    if key == "barcode":  # otherwise two SKUs may share one
+        of_value["barcode"].note("barcode_missing", mask(values["barcode"].is_null()))
+        of_value["barcode"].note("barcode_duplicate", _repeated(padded(values["barcode"]), with_vendor))
     if settings.sales_limit_zero == "off_sale":
         values["active"] = pc.if_else(
             pc.equal(values["max_sales_quantity"], 0).fill_null(False), False, values["active"]
@@ -108,6 +109,43 @@ def normalise(
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
     rows = rows if good.all() else rows.filter(pa.array(good))
     return Normalised(_sorted(rows), _quarantine(came, skus, findings, list(of_value.values()), odd))
+
+
+def _values(
+    came: dict[str, pa.Array], settings: NormaliseSettings
+) -> tuple[dict[str, pa.Array], dict[str, quarantine_reason.Findings], Mask]:
+    """What is read of each row besides its key, the faults of each value, and which quantities lost a fraction."""
+    of_value = {name: quarantine_reason.Findings(len(came["sku"])) for name in ("barcode", *FIELDS)}
+    quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
+    values = {
+        "barcode": _barcode(came["barcode"], of_value["barcode"]),
+        "price": _price(came["price"], of_value["price"]),
+        "quantity": quantities,
+        "active": _active(came["active"], of_value["active"]),
+        "max_sales_quantity": _sales_limit(came["max_sales_quantity"], of_value["max_sales_quantity"]),
+        "category": _category(came["category"]),
+        "cost": _cost(came["cost"]),
+        "sales_buffer": _sales_buffer(came["sales_buffer"]),
+    }
+    return values, of_value, floored
+
+
+def _equal_to_an_earlier(came: dict[str, pa.Array], settings: NormaliseSettings, several: Mask) -> Mask:
+    """Rows of `several` that agree with an earlier one of their SKU in every value that is read, and in the text of every faulty one.
+
+    SKUs are compared as they came: two keys that padding makes one are never merged.
+    """
+    where = pa.array(several)
+    rows = {name: values.filter(where) for name, values in came.items()}
+    values, of_value, floored = _values(rows, settings)
+    no_text = pa.scalar(None, pa.string())
+    faulty = {f"{name}_faulty": pc.if_else(pa.array(one.faulty), rows[name], no_text) for name, one in of_value.items()}
+    table = pa.table(
+        {"row_number": rows["row_number"], "sku": rows["sku"], "floored": pa.array(floored), **values, **faulty}
+    )
+    keys = [name for name in table.column_names if name != "row_number"]
+    first = table.group_by(keys).aggregate([("row_number", "min")])["row_number_min"]
+    return several & ~mask(pc.is_in(came["row_number"], value_set=first.combine_chunks()))
 
 
 _ON_SALE = ("price", "quantity", "active")
@@ -155,31 +193,27 @@ def _vendor(vendors: pa.Array, findings: quarantine_reason.Findings) -> Mask:
     return known
 
 
-def _sku(came: pa.Array, findings: quarantine_reason.Findings, length_max: int, with_vendor: Mask) -> pa.Array:
-    """The text as it is (case, leading zeros, inner spaces), without the spaces around it that columns of fixed width add.
+def _trimmed(came: pa.Array) -> pa.Array:
+    """The text as it is (case, leading zeros, inner spaces), without the spaces around it that columns of fixed width add; blank is null."""
+    texts = pc.utf8_trim(came, characters=" ")
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
-    Two rows that become one SKU by that are duplicates, and both are quarantined: keys never merge silently.
-    """
-    skus = pc.utf8_trim(came, characters=" ")
-    skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
+
+def _check_sku(skus: pa.Array, findings: quarantine_reason.Findings, length_max: int, several: Mask) -> None:
+    """Notes keys that cannot be sent. `several`: rows whose SKU another row has too. They differ, and which one is right is unknown."""
     findings.note("sku_missing", mask(skus.is_null()))
     if not _plain(skus):
         findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
         findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
     findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
-    findings.note("sku_duplicate", _repeated(skus, with_vendor))
-    return skus
+    findings.note("sku_duplicate", several)
 
 
-def _barcode(came: pa.Array, findings: quarantine_reason.Findings, key: str, with_vendor: Mask) -> pa.Array:
-    """Digits as they are, leading zeros kept; blank is null. Two SKUs with one barcode are a fault only if the barcode is the key."""
-    barcodes = pc.utf8_trim(came, characters=" ")
-    barcodes = pc.if_else(pc.equal(barcodes, ""), pa.scalar(None, pa.string()), barcodes)
+def _barcode(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
+    """Digits as they are, leading zeros kept; blank is null."""
+    barcodes = _trimmed(came)
     for word, where in quarantine_reason.barcode_faults(barcodes):
         findings.note(word, where)
-    if key == "barcode":
-        findings.note("barcode_missing", mask(barcodes.is_null()))
-        findings.note("barcode_duplicate", _repeated(padded(barcodes), with_vendor))
     return barcodes
 
 

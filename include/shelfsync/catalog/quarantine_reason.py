@@ -78,7 +78,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "sku_duplicate",
         "sku",
-        "sku {value} is in more than one row of this vendor, and which one is right is unknown",
+        "sku {value} is in rows of this vendor that differ, and which one is right is unknown",
     ),
     Reason("barcode_missing", "barcode", "the row has no barcode, and barcodes identify the items"),
     Reason(

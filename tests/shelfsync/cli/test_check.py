@@ -112,14 +112,18 @@ def test_rows_that_cannot_be_sent_are_found_before_they_are_planned(here, tmp_pa
     [rows], [values] = ([line for line in output if word in line] for word in ("quarantined", "left out"))
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     assert rows == (
-        'warning: 2 of the ERP\'s first 5 rows cannot be sent and are quarantined: 2 sku_duplicate (sku "b" is in more than one row of this'
-        f" vendor, and which one is right is unknown). {advice}"
+        'warning: 2 of the ERP\'s first 5 rows cannot be sent and are quarantined: 2 sku_duplicate (sku "b" is in rows of this vendor'
+        f" that differ, and which one is right is unknown). {advice}"
     )
     assert values == (
         "warning: 1 values of the ERP's first 5 rows are left out, and the rest of their rows is sent: 1 active_not_a_truth_value (active"
         f' "J" is no truth value; SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others). {advice}'
     )
-    assert "2 rows are quarantined" in here("plan")[1].replace("vendor store-001: ", "")
+    with (tmp_path / "stock.csv").open("a", encoding="utf-8") as file:
+        file.write("store-001,d,1.0,4,1\nstore-001,d,1,4,true\n")
+    planned = here("plan")[1]
+    assert "vendor store-001: 2 rows are quarantined" in planned
+    assert "vendor store-001: 1 rows repeat another one in every value, and count once" in planned
 
 
 @pytest.mark.slow

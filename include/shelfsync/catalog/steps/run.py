@@ -19,7 +19,7 @@ from shelfsync.platform.jobs.table import State
 from shelfsync.platform.jobs.table import job as job_table
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, RowMapping
 
     from shelfsync.context import Context
 
@@ -227,11 +227,16 @@ def lines(summary: dict[str, Any]) -> list[str]:
 
 
 def _faulty(row: dict[str, Any]) -> list[str]:
-    """What cannot be sent of a vendor's rows."""
+    """What cannot be sent of a vendor's rows, and what is there more than once."""
     rows = f"{row['rows_quarantined']} rows are quarantined"
     values = f"{row['values_left_out']} faulty values are left out, and the rest of their rows is sent"
     found = [line for line, number in ((rows, row["rows_quarantined"]), (values, row["values_left_out"])) if number]
-    return [f"vendor {row['vendor']}: {line} (`shelfsync quarantine`)" for line in found]
+    lines = [f"vendor {row['vendor']}: {line} (`shelfsync quarantine`)" for line in found]
+    if row["rows_repeated"]:
+        lines.append(
+            f"vendor {row['vendor']}: {row['rows_repeated']} rows repeat another one in every value, and count once"
+        )
+    return lines
 
 
 def _times(summary: dict[str, Any]) -> list[str]:
@@ -299,7 +304,13 @@ def _has_batch(*states: str) -> sa.Exists:
 def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:
     columns = [_ROW[name] for name in _SHOWN]
     rows = connection.execute(sa.select(*columns).where(_ROW.run_id == run_id).order_by(_ROW.vendor)).mappings()
-    return [dict(row) for row in rows]
+    return [dict(row) | {"rows_repeated": _repeated(row)} for row in rows]
+
+
+def _repeated(row: RowMapping) -> int:
+    """The rows that are equal to an earlier one: what normalise took in and has in neither of its two tables."""
+    left = row["rows_snapshot"] + row["rows_quarantined"]
+    return int(row["rows_raw"] - left) if left else 0
 
 
 def sums(connection: Connection, run_id: int, *, after_job: int = 0) -> dict[str, int]:
