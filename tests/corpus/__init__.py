@@ -1,0 +1,1 @@
+"""Small files of an ERP with their right outcomes, written by rules: each dialect with each fault."""

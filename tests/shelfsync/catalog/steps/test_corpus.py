@@ -1,0 +1,81 @@
+"""Several hundred small files, written by rules: what comes of each SKU of each, through check, plan, sync and explain.
+
+Each dialect is a chain whose stores are the faults, so that each fault also shows that it costs its store alone.
+"""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+
+from corpus.dialects import ENCODINGS, dialects
+from corpus.faults import FAULTS, SKUS
+
+DIALECTS = {dialect.name: dialect for dialect in dialects()}
+EACH = 11
+"""So many faults of each dialect, others for each: so all meet most dialects, and a run takes minutes."""
+BEFORE = 77.0
+
+
+def faults_of(number):
+    """The stores of the dialect with this number: name of the store -> rule."""
+    names = list(FAULTS)
+    chosen = [names[(number * EACH + place) % len(names)] for place in range(EACH)]
+    return {name.replace("_", "-"): FAULTS[name] for name in ["clean", *chosen]}
+
+
+def test_the_corpus_has_300_files_and_every_fault_in_many_dialects():
+    met = collections.Counter(store for number in range(len(DIALECTS)) for store in faults_of(number))
+    assert met.total() >= 300
+    assert len(met) == len(FAULTS)
+    assert min(met.values()) >= 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "dialect"), enumerate(DIALECTS.values()), ids=DIALECTS)
+def test_of_each_file_every_sku_becomes_what_is_right(make_world, tmp_path, number, dialect):
+    folder = tmp_path / "erp"
+    folder.mkdir()
+    files = {}
+    for store, rule in faults_of(number).items():
+        files[store] = file = rule(dialect)
+        body = file.text().encode(ENCODINGS[dialect.encoding])
+        (folder / f"{store}.csv{dialect.packed}").write_bytes(dialect.pack(body if file.lines else b"", store))
+    erp = {"url": None, "sql": None, "files": f"{folder}/{{vendor}}.csv{dialect.packed}", **dialect.settings()}
+    world = make_world(erp=erp)
+    for store in files:
+        products = [{"sku": sku, "title": sku, "price": BEFORE, "active": True} for sku in SKUS]
+        world.platform.control("PUT", f"chains/demo-chain/vendors/{store}", {"name": store})
+        world.platform.put_products(store, products)
+    world.app.check()
+    world.sync("full", dry_run=True)
+    assert world.sent() == [], "a plan sends nothing"
+    summary = world.sync("full")
+    failed = {row["vendor"]: row["error"] for row in summary["vendors"] if row["state"] == "failed"}
+    assert failed.keys() == {store for store, file in files.items() if file.fails}
+    wrong = []
+    for store, file in files.items():
+        shown = {sku: (row["price"], row["active"]) for sku, row in world.shown(store).items()}
+        wanted = dict.fromkeys(SKUS, (BEFORE, True))
+        if file.fails:
+            wrong += [] if file.fails in failed[store] else [f"{store} fails, because {failed[store]}"]
+        else:
+            wanted |= {sku: (BEFORE if price is None else price, on) for sku, (price, on) in file.wanted.items()}
+        wrong += [
+            f"{store} {sku}: {shown.get(sku)} and not {wanted.get(sku)}"
+            for sku in shown.keys() | wanted
+            if shown.get(sku) != wanted.get(sku)
+        ]
+        wrong += [f"{store} {sku}: {line}" for sku in file.quarantined for line in _not_told(world, store, sku)]
+    assert sorted(wrong) == []
+
+
+def _not_told(world, store, sku):
+    """What is missing for a person who asks why the app shows another price than the ERP's list."""
+    quarantined = world.rows(f"SELECT raw FROM warehouse.quarantine WHERE vendor = '{store}' AND NOT row_sent")
+    if not any(sku in row.raw for row in quarantined):
+        yield f"is in no row of the quarantine: {quarantined}"
+    told = world.app.explain(store, sku).sentence
+    if "quarantine" not in told and "extract" not in told:
+        yield f"explain is silent: {told}"
