@@ -234,7 +234,8 @@ class Model:
                 differs = [name for name in FIELDS if row[name] is not None and row[name] != have.get(name)]
                 if differs == ["quantity"] and row["sku"] in suppressed:
                     least = self._world.erp.least
-                    if _shows(row, row, least) != _shows(row, have, least):
+                    active = have.get("active") if row["active"] is None else row["active"]
+                    if _shows(active, row["quantity"], least) != _shows(active, have["quantity"], least):
                         raise Broken(
                             "I1", f"run {run.run_id}: {run.vendor}/{row['sku']} is suppressed, and it has an effect"
                         )
@@ -339,9 +340,9 @@ def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bo
     return None if shown == want else f"the ERP wants {want}, the platform shows {shown}"
 
 
-def _shows(row: dict[str, Any], last: dict[str, Any], least: int) -> bool:
-    """Whether a customer can buy an active product, if this was the last quantity sent."""
-    return row["active"] is not False and last["quantity"] >= least
+def _shows(active: bool | None, quantity: int, least: int) -> bool:
+    """Whether a customer can buy a product with this flag, if this was the last quantity sent. Null: the ERP never gave a flag."""
+    return active is not False and quantity >= least
 
 
 def _item(row: dict[str, Any]) -> Item:
