@@ -102,7 +102,10 @@ def stray_quotes(dialect: Dialect) -> File:
     """A name begins with a quote, and a later one ends with it."""
     file = _cell(_file(dialect), dialect, SKUS[2], "name", '"Screen')
     file = _cell(file, dialect, SKUS[3], "name", 'Screen 20"')
-    return _without(file, SKUS[2], SKUS[3]) if dialect.quoted else file
+    if not dialect.quoted:
+        return file
+    closed = dialect.delimiter in dialect.numbers.price(0)  # the quote of its own price ends the name: one row is damaged
+    return _without(file, *(SKUS[2:3] if closed else SKUS[2:4]))
 
 
 def no_break_space(dialect: Dialect) -> File:
