@@ -76,7 +76,8 @@ class Dialect:
         """For a person."""
         marks = f"{self.numbers.price(1_234_500)} {self.numbers.minus}"
         quotes = "quotes" if self.quoted else "no quotes"
-        return f"{DELIMITERS[self.delimiter]} {self.encoding} {marks}{self.packed} {quotes}"
+        text = f"{DELIMITERS[self.delimiter]} {self.encoding} {marks}{self.packed} {quotes}"
+        return text.replace("€", "euro").replace("\u00a0", "_").replace(" ", "-")
 
     def cell(self, text: str) -> str:
         """A cell; one that holds the delimiter is quoted."""
