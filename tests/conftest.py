@@ -22,6 +22,7 @@ from memory_folder import throwaway_root
 from shelfsync.local import postgres_binaries
 from shelfsync.local.place import FileLock
 from shelfsync.local.postgres import EmbeddedPostgres
+from shelfsync.secret_mask import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,6 +140,13 @@ def empty_database_url(postgres: EmbeddedPostgres, administration: psycopg.Conne
     """The DSN of a database of this test alone, with nothing in it."""
     with _database(administration, f"empty_{os.getpid()}_{next(_numbers)}", "template0") as name:
         yield postgres.dsn(name)
+
+
+@pytest.fixture(autouse=True)
+def _secrets_of_this_test_alone() -> Iterator[None]:
+    """The secrets that a test's settings name are masked in this test, and in no other."""
+    yield
+    mask.forget()
 
 
 @pytest.fixture

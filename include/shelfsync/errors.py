@@ -1,12 +1,14 @@
 """One tree of errors, cut by what has to happen next: fix the configuration, fix the data, try again, or stop.
 
-Every message is one line: what happened, where, why, and what to do. Nothing secret ever goes into one.
+Every message is one line: what happened, where, why, and what to do. None holds a secret of the settings, whoever wrote its text.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Self
+
+from shelfsync.secret_mask import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +64,7 @@ class ExitCode(IntEnum):
 
 def without_stop(text: object, characters_max: int = 1000) -> str:
     """Another program's message in one line, without its full stop: it stands inside a sentence of shelfsync."""
-    return " ".join(str(text).split())[:characters_max].rstrip(".")
+    return " ".join(mask(str(text)).split())[:characters_max].rstrip(".")
 
 
 def in_one_line(error: BaseException) -> str:
@@ -120,6 +122,9 @@ class ShelfsyncError(Exception):
 
     exit_code: int = ExitCode.FAILURE
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(mask(one) if isinstance(one, str) else one for one in args))
+
     @property
     def page(self) -> str:
         """Where the reference explains it: the place of the function that raised it, or that of its class if no function did."""
@@ -142,10 +147,10 @@ class ConfigurationError(ShelfsyncError):
 
     def __init__(self, setting: str, problem: str, remedy: str) -> None:
         self.setting = setting
-        self.problem = " ".join(problem.splitlines()).rstrip(".")
+        self.problem = mask(" ".join(problem.splitlines())).rstrip(".")
         end = "" if self.problem.endswith(("?", "!")) else "."
         super().__init__(f"{setting}: {self.problem}{end} {remedy}")
-        self.remedy = remedy
+        self.remedy = mask(remedy)
 
 
 class UnreachableError(ConfigurationError):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from structlog.contextvars import bound_contextvars, get_contextvars
 
 from shelfsync.characters import plain, plain_json, plain_lines
+from shelfsync.secret_mask import masked
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -62,7 +63,7 @@ def configure(
     form: Format, level: int, *, text: str = "%(levelname)s %(message)s", stream: TextIO | None = None
 ) -> None:
     """Configures the logging of one of shelfsync's processes, replacing any earlier configuration. Never called inside Airflow."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = logging.StreamHandler(masked(stream or sys.stderr))
     handler.setFormatter(JsonLines() if form == "json" else Text(text))
     logging.basicConfig(level=level, handlers=[handler], force=True)
 

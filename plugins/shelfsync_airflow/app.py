@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from airflow.sdk import Context as TaskContext
-    from pydantic import BaseModel
 
     from shelfsync.context import Context
     from shelfsync.settings import Settings
@@ -136,6 +135,7 @@ def app_settings(*needed: str) -> Settings:
     from airflow.sdk.log import mask_secret
 
     from shelfsync import metrics
+    from shelfsync.secret_mask import mask
     from shelfsync.settings import read_settings
     from shelfsync_airflow.connections import find_connection, overrides
 
@@ -145,8 +145,7 @@ def app_settings(*needed: str) -> Settings:
     settings = read_settings()
     if found := overrides(settings, find_connection, needed):
         settings = read_settings(**found)
-    for secret in _secrets(settings):
-        mask_secret(secret)
+    mask_secret([*mask.whole_forms()])
     return settings
 
 
@@ -165,24 +164,3 @@ def shared_app(*needed: str) -> Context:
     from shelfsync.app import shared_context
 
     return shared_context(app_settings(*needed))
-
-
-def _secrets(settings: BaseModel) -> Iterator[str]:
-    """Every secret value in the settings, and the passwords inside addresses."""
-    from pydantic import BaseModel, SecretStr
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if isinstance(value, BaseModel):
-            yield from _secrets(value)
-        elif isinstance(value, SecretStr):
-            yield value.get_secret_value()
-            if "://" in value.get_secret_value():
-                try:
-                    password = make_url(value.get_secret_value()).password
-                except ArgumentError:
-                    continue
-                if password:
-                    yield str(password)

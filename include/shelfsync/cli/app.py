@@ -30,6 +30,7 @@ from shelfsync.cli.command import (
     set_level,
 )
 from shelfsync.errors import ExitCode, ShelfsyncError
+from shelfsync.secret_mask import mask_streams
 
 app = typer.Typer(
     name="shelfsync",
@@ -186,6 +187,7 @@ def shelfsync(_version: Version = False, quiet: Quiet = False, verbose: Verbose 
 def main() -> None:
     """What the installed command runs."""
     keep_private()
+    mask_streams()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     _end(run(sys.argv[1:]))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local.sandbox_control import SandboxControl, SandboxRejectedError
+from shelfsync.secret_mask import mask_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,7 @@ def _echo(text: str) -> None:
 def main() -> int:
     """Runs until it is stopped; waits while the sandbox is unavailable."""
     keep_private()
+    mask_streams()
     from shelfsync.settings import read_settings
 
     try:

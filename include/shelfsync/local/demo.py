@@ -21,6 +21,7 @@ from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
 from shelfsync.local.supervisor import ServiceFailedError
+from shelfsync.secret_mask import mask_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -236,6 +237,7 @@ def demo(settings: Settings, *, echo: Callable[[str], None]) -> tuple[Figures, l
 def main() -> int:
     """The command; returns its exit code."""
     keep_private()
+    mask_streams()
     from shelfsync.settings import read_settings
 
     began_s = time.monotonic()

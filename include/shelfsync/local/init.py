@@ -17,6 +17,7 @@ from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import airflow_home
 from shelfsync.local.processes import resolved
 from shelfsync.local.services import RECEIVER_DATABASE_URL
+from shelfsync.secret_mask import mask_streams
 
 SERVER_TIMEOUT_S = 60.0
 
@@ -111,6 +112,7 @@ def _stamp(schema: str) -> str:
 def main() -> int:
     """Reads its addresses from the environment, as services.py writes them."""
     keep_private()
+    mask_streams()
     try:
         run(
             database_url=os.environ["SHELFSYNC_DATABASE_URL"],

@@ -20,6 +20,7 @@ from shelfsync.erp.sample import tables
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local.place import LOOPBACK
 from shelfsync.receiver.secret import StoreSecrets
+from shelfsync.secret_mask import mask_streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -235,6 +236,7 @@ def _echo(text: str) -> None:
 def main() -> int:
     """Runs until it is stopped; waits while the database is unavailable."""
     keep_private()
+    mask_streams()
     from shelfsync.settings import read_settings
     from shelfsync.store.engine import create_engine
 

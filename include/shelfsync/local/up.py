@@ -25,6 +25,7 @@ from shelfsync.local.processes import Processes
 from shelfsync.local.services import CUSTOMERS
 from shelfsync.local.stack import StackOptions, living, running_stack, stop_leftovers
 from shelfsync.local.supervisor import ServiceFailedError
+from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import config_file
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def _echo(text: str) -> None:
 def background(words: Sequence[str]) -> int:
     """The background process; it writes up.log. It reads the settings again, so it needs the platform's name again."""
     keep_private()
+    mask_streams()
     from shelfsync.settings import read_settings
 
     parser = argparse.ArgumentParser(prog="python -m shelfsync.local.up")
@@ -267,6 +269,7 @@ def main_down() -> int:
 
 def _command(name: str, act: Callable[..., int]) -> int:
     keep_private()
+    mask_streams()
     from shelfsync.settings import read_settings
 
     def echo(text: str) -> None:

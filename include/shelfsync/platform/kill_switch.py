@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync.errors import ReadOnlyError, StoppedError
 from shelfsync.platform.gate import GateBehind
-from shelfsync.store.metadata import boolean, identity, instant, metadata, moment, text
+from shelfsync.store.metadata import boolean, identity, instant, line, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -33,7 +33,7 @@ switch = sa.Table(
     text("scope", "all, chain or vendor", nullable=False),
     text("name", "The chain or the vendor; empty where scope is all", nullable=False, server_default=""),
     boolean("stopped", "True: nothing is sent from here on; false: it goes on", nullable=False),
-    text("why", "The person's reason", nullable=False),
+    line("why", "The person's reason", nullable=False),
     text("who", "The person", nullable=False),
     moment("turned_at", "When", nullable=False),
     sa.CheckConstraint("scope IN ('all', 'chain', 'vendor')", name="scope"),

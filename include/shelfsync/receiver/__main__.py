@@ -9,12 +9,14 @@ from shelfsync import logs, metrics
 from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.receiver.server import serve
+from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings
 
 
 def main() -> int:
     """The process's exit code."""
     keep_private()
+    mask_streams()
     try:
         settings = read_settings()
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")

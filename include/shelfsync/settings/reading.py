@@ -19,6 +19,7 @@ from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
+from shelfsync.secret_mask import MASK, in_address, mask
 from shelfsync.settings.settings import FILE, Settings, config_file
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PREFIX = "SHELFSYNC_"
-MASK = "***"
 CONNECTIONS = {
     "database_url": "shelfsync_database",
     "platform.base_url": "shelfsync_platform",
@@ -40,6 +40,11 @@ CONNECTIONS = {
 }
 """Setting -> the connection of Airflow that gives it to Airflow's tasks, where environment and file leave it unset."""
 
+_OF_LIBRARIES = (
+    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_CONNECTION_STRING"),
+    *("AZURE_STORAGE_SAS_TOKEN", "AZURE_CLIENT_SECRET", "PGPASSWORD", "MYSQL_PWD"),
+)
+"""Variables from which the libraries of storages and databases take a secret."""
 _PASSWORD = re.compile(r"(\w+://[^\s/@:]*):\S*@")
 _PARAMETER = re.compile(
     r"([?&;][^=&;\s]*(?:secret|password|passwd|token|key|sig|credential)[^=&;\s]*)=[^&;\s]*", re.IGNORECASE
@@ -70,9 +75,14 @@ def _read(overrides: dict[str, Any]) -> Settings:
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
     _reject_unknown(file)
+    mask.add(os.environ[name] for name in _OF_LIBRARIES if name in os.environ)
     try:
-        return Settings(**overrides)
+        settings = Settings(**overrides)
+        mask.add(secrets(Settings, settings))
+        return settings
     except ValidationError as error:
+        for given in (overrides, EnvSettingsSource(Settings)(), TomlConfigSettingsSource(Settings, toml_file=file)()):
+            mask.add(secrets(Settings, given))
         first = error.errors(include_input=False, include_url=False)[0]
         name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
         if first["type"] == "extra_forbidden":
@@ -174,6 +184,34 @@ def shown_settings() -> list[dict[str, Any]]:
         }
         for path, value in _leaves(settings)
     ]
+
+
+def secrets(model: type[BaseModel], given: Any) -> Iterator[str]:
+    """Every secret in settings, or in what a source gives for them: the declared ones, and those inside addresses and drivers' strings."""
+    for name, field in model.model_fields.items():
+        kind, value = field.annotation, given.get(name) if isinstance(given, dict) else getattr(given, name, None)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from secrets(kind, value)
+        elif SecretStr.__name__ in str(kind) and value is not None:
+            text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            if not name.endswith(("url", "proxy")) or "://" not in text:
+                yield text
+            yield from in_address(text, declared=True)
+        else:
+            for text in _texts(value):
+                yield from in_address(text, declared=False)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in the value of a setting."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for one in value:
+            yield from _texts(one)
 
 
 def masked(value: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import MetaData
 
+from shelfsync.secret_mask import mask
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from enum import StrEnum
@@ -45,6 +47,21 @@ class View:
 def text(name: str, comment: str, *more: Any, **options: Any) -> sa.Column[Any]:
     """Text of any length. `more` and `options` are those of a column: a foreign key, `nullable`, `primary_key`."""
     return sa.Column(name, sa.Text, *more, comment=comment, **options)
+
+
+class _Masked(sa.types.TypeDecorator[str]):
+    """Text that never holds a secret of the settings."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002  the signature is SQLAlchemy's
+        return None if value is None else mask(value)
+
+
+def line(name: str, comment: str, **options: Any) -> sa.Column[Any]:
+    """A line for a person: an error, a reason. It may quote a library, so the secrets of the settings are masked when it is written."""
+    return sa.Column(name, _Masked, comment=comment, **options)
 
 
 def lake_file(name: str, comment: str, **options: Any) -> sa.Column[Any]:

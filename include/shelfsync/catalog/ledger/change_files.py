@@ -11,7 +11,7 @@ from shelfsync.catalog.ledger import readings
 from shelfsync.erp.changes import DONE, REST_S, ChangeFile, FileState
 from shelfsync.errors import Alarm, DataError
 from shelfsync.store.bulk import among
-from shelfsync.store.metadata import after, count, flag, instant, metadata, moment, number, text
+from shelfsync.store.metadata import after, count, flag, instant, line, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ change_file = sa.Table(
     text("sequence", "The vendor in its address, or empty; files of one sequence are taken in order", nullable=False),
     text("stamp", "Its size and time, as last seen", nullable=False),
     text("state", "waiting, taken, quarantined or again", nullable=False),
-    text("reason", "Why it waits or is quarantined"),
+    line("reason", "Why it waits or is quarantined"),
     count("rows", "How many rows were taken"),
     flag("closed", "A later reading of the whole has its rows"),
     number("run_id", "The run that saw it so"),

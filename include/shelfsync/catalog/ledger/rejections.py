@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.rejection import FOR_NOW
 from shelfsync.store.bulk import among
-from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, instant, line, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ rejection = sa.Table(
     metadata,
     text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
     text("sku", "The SKU", primary_key=True),
-    text("reason", "The platform's text", nullable=False),
+    line("reason", "The platform's text", nullable=False),
     text(
         "kind",
         "Its meaning: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",

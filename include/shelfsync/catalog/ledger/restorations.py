@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import baseline
-from shelfsync.store.metadata import identity, instant, lake_file, metadata, moment, text
+from shelfsync.store.metadata import identity, instant, lake_file, line, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -30,7 +30,7 @@ restoration = sa.Table(
     lake_file("path", "Lake: the acknowledged state that is wanted again", nullable=False),
     moment("state_at", "The instant whose state is wanted", nullable=False),
     moment("until_at", "When the ERP's values apply again", nullable=False),
-    text("why", "The person's reason", nullable=False),
+    line("why", "The person's reason", nullable=False),
     text("who", "The person", nullable=False),
     moment("begun_at", "When it was ordered", nullable=False),
     moment("ended_at", "When a person ended it early"),

@@ -16,6 +16,7 @@ from shelfsync.store.metadata import (
     flag,
     identity,
     lake_file,
+    line,
     metadata,
     moment,
     number,
@@ -78,7 +79,7 @@ run = sa.Table(
         nullable=False,
         server_default=RunState.RUNNING,
     ),
-    text("error", "The first line a person should read, when it did not succeed"),
+    line("error", "The first line a person should read, when it did not succeed"),
     flag(
         "one_process", "True: one process does the whole run and holds its session lock; the run ends with the process"
     ),
@@ -119,7 +120,7 @@ vendor_run = sa.Table(
         server_default=VendorState.OPEN,
     ),
     text("failed_step", "The step that failed"),
-    text("error", "Why, in one line"),
+    line("error", "Why, in one line"),
     moment(
         "changed_at",
         "When the ERP changed the first of the rows that differ, by its own clock; null: unknown",
@@ -245,7 +246,7 @@ hold = sa.Table(
     number("generation", "Generation of the snapshot of that run", nullable=False),
     text("rule", "The guard's name", nullable=False),
     text("category", "The category it is about; null: the whole vendor"),
-    text("message", "One sentence for the person who decides", nullable=False),
+    line("message", "One sentence for the person who decides", nullable=False),
     sa.Column("thresholds", JSONB, nullable=False, comment="The thresholds that were used"),
     lake_file("rows_path", "Lake: the held rows, with the held fields only", nullable=False),
     lake_file(
@@ -261,7 +262,7 @@ hold = sa.Table(
     text("state", "open, approved, declined, expired or superseded", nullable=False, server_default=HoldState.OPEN),
     text("asked_by", "The run of Airflow that asks about it; null: no run asks"),
     text("decided_by", "The person or the rule that decided"),
-    text("why", "The reason given, in one line"),
+    line("why", "The reason given, in one line"),
     number("superseded_by", "The run whose extract does not have these rows any more"),
     moment("held_at", "When it was first held", nullable=False),
     moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
@@ -289,7 +290,7 @@ decision = sa.Table(
         "state", "What the hold became, or was to become: approved, declined, expired; open: reopened", nullable=False
     ),
     text("decided_by", "The person or the rule that decided", nullable=False),
-    text("why", "The reason given, in one line"),
+    line("why", "The reason given, in one line"),
     text("ignored", "Why a late answer did nothing; null: it was applied"),
     sa.Column(
         "thresholds",

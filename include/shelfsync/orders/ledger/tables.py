@@ -8,7 +8,19 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.metadata import boolean, count, flag, identity, metadata, moment, number, text, tries, written
+from shelfsync.store.metadata import (
+    boolean,
+    count,
+    flag,
+    identity,
+    line,
+    metadata,
+    moment,
+    number,
+    text,
+    tries,
+    written,
+)
 
 customer_order = sa.Table(
     "customer_order",
@@ -76,7 +88,7 @@ hand_over = sa.Table(
     written("created_at", "When it was planned"),
     moment("written_at", "When the store could first see it"),
     moment("taken_at", "When the store was known to have it"),
-    text("error", "Why the last attempt failed, in one line"),
+    line("error", "Why the last attempt failed, in one line"),
     tries("postponements", "How often it was postponed, also before the first attempt"),
     sa.UniqueConstraint("order_id", "kind", "result_no"),
     sa.CheckConstraint("kind IN ('new', 'cancelled', 'reply')", name="kind"),
@@ -110,7 +122,7 @@ picking_result = sa.Table(
     tries("attempts", "How often a request was sent"),
     tries("postponements", "How often it was postponed since its last progress"),
     moment("next_try_at", "When to go on with it; null: now"),
-    text("error", "Why the last attempt failed, in one line"),
+    line("error", "Why the last attempt failed, in one line"),
     written("received_at", "When it was stored"),
     moment("sent_at", "When a request was last sent"),
     moment("ended_at", "When its outcome was known"),
@@ -163,7 +175,7 @@ order_history = sa.Table(
     text("page_digest", "Hash of the orders of the last page; a page with the same hash is rejected"),
     written("since", "When this store's history was first requested"),
     moment("read_at", "When a page was last read"),
-    text("error", "Why the last reading failed, in one line"),
+    line("error", "Why the last reading failed, in one line"),
     schema="ledger",
     comment="How far each store's order history is known; moves in the transaction that stores a page",
 )
@@ -199,7 +211,7 @@ order_alarm = sa.Table(
     metadata,
     text("kind", "not_taken, missed, overdue, not_sent, unreadable, quarantined or history", primary_key=True),
     text("subject", "The store or the result that it is about, or the newest quarantined one", primary_key=True),
-    text("message", "The reported line", nullable=False),
+    line("message", "The reported line", nullable=False),
     written("raised_at", "When it was reported, once"),
     moment("ended_at", "When it ended; null: it is open"),
     schema="ledger",

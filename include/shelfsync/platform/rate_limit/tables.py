@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from shelfsync.store.metadata import count, identity, metadata, moment, text
+from shelfsync.store.metadata import count, identity, line, metadata, moment, text
 
 if TYPE_CHECKING:
     from shelfsync.settings import RateLimitSettings, Settings
@@ -115,7 +115,7 @@ pause = sa.Table(
     moment("began_at", "When the answer came that caused it", nullable=False),
     moment("until_at", "When it ends", nullable=False),
     sa.Column("strikes", sa.Integer, nullable=False, comment="How many stops in a row it was"),
-    text("reason", "Why, in one line", nullable=False),
+    line("reason", "Why, in one line", nullable=False),
     sa.Index("ix_pause_key_began_at", "key", sa.text("began_at DESC")),
     schema=_SCHEMA,
     comment="Every pause of the whole installation, for people who ask why nothing moved",
