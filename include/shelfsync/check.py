@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,7 +11,11 @@ from partner_api.links import is_loopback_name
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.warehouse import quarantine
+from shelfsync.erp import address
+from shelfsync.erp.columns import Layout
+from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
+from shelfsync.erp.text import MARK
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
@@ -33,6 +38,8 @@ log = logging.getLogger(__name__)
 SAMPLE_ROWS = 2000
 """How many rows of the ERP a check reads."""
 _SHOWN = 10
+_FILES_ASKED = 100
+_FILES_AGE = dt.timedelta(days=2)
 
 
 def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> dict[str, str]:
@@ -97,6 +104,27 @@ def column_warnings(context: Context) -> list[str]:
     ]
 
 
+def file_warnings(context: Context) -> list[str]:
+    """Files of the ERP that seem to be of another day."""
+    settings = context.settings.erp
+    if settings.files is None or settings.source == "sql":
+        return []
+    found = FilesSource(settings, Layout.of(settings)).found()
+    lines = []
+    if (days := address.of_several_days(found)) is not None:
+        lines.append(
+            f"{address.FILES} has files of several days, {days[0].path!r} and {days[1].path!r}, and all of them are read. If the older ones are no"
+            " parts of the stock, narrow the pattern or let the ERP move them away"
+        )
+    written = [time for file in found[-_FILES_ASKED:] if (time := file.written()) is not None]
+    if written and (age := dt.datetime.now(dt.UTC) - max(written)) > _FILES_AGE:
+        lines.append(
+            f"the newest file at {address.shown(settings.files)} was written {age.days} days ago, at {max(written):%Y-%m-%d %H:%M} UTC. See"
+            " whether the ERP still writes it, or whether it is a file of another day"
+        )
+    return lines
+
+
 def promotion_warnings(context: Context) -> list[str]:
     """A source of promotions with neither the column audience nor condition."""
     from shelfsync.promotions.schemas import RAW, REQUIRED
@@ -137,6 +165,12 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     found = {one.kind: one for one in adjustments(rows.select(ADJUSTMENT_COLUMNS), numbers, settings.normalise)}
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = []
+    broken = rows["sku"].filter(pc.and_(pc.is_null(rows["vendor"]), pc.starts_with(rows["sku"], MARK)))
+    if len(broken):
+        lines.append(
+            f"{len(broken):,} of the ERP's first {rows.num_rows:,} rows cannot be read and are quarantined, such as"
+            f" {broken[0].as_py().removeprefix(MARK).strip()}. {advice}"
+        )
     if unsendable.num_rows:
         lines.append(
             f"{unsendable.num_rows:,} of the ERP's first {rows.num_rows:,} rows cannot be sent and are quarantined: {_reasons(unsendable)}. {advice}"

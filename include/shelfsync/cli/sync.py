@@ -55,6 +55,7 @@ def check(vendor: Vendors = None) -> Answer:
     from shelfsync.check import check as check_all
     from shelfsync.check import (
         column_warnings,
+        file_warnings,
         promotion_warnings,
         value_warnings,
         vendor_id_lines,
@@ -69,6 +70,7 @@ def check(vendor: Vendors = None) -> Answer:
         ids = vendor_id_lines(context, stores)
         found = [
             *vendor_warnings(context, stores, vendors),
+            *file_warnings(context),
             *column_warnings(context),
             *value_warnings(context, columns),
             *promotion_warnings(context),

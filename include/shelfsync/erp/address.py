@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,20 @@ class FoundFile:
         """For a person."""
         return f"the file {self.path!r}"
 
+    def written(self) -> dt.datetime | None:
+        """When it was last written, if the storage tells."""
+        try:
+            info = self.fs.info(self.path)
+        except OSError:
+            return None
+        for mark in ("mtime", "LastModified", "last_modified", "updated"):
+            value = info.get(mark)
+            if isinstance(value, (int, float)):
+                return dt.datetime.fromtimestamp(value, dt.UTC)
+            if isinstance(value, dt.datetime):
+                return value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+        return None
+
     @property
     def readable(self) -> str:
         """Its path as a database stores it: the bytes of a disk's name that are not UTF-8 are escaped."""
@@ -52,6 +67,19 @@ class FoundFile:
         except OSError:
             return "gone"
         return _stamp(info)
+
+
+_DATE = re.compile(r"(?<!\d)(?:20\d\d([-_.]?)[01]\d\1[0-3]\d|[0-3]\d([-_.]?)[01]\d\2(?:20)\d\d)(?!\d)")
+
+
+def of_several_days(found: Sequence[FoundFile]) -> tuple[FoundFile, FoundFile] | None:
+    """Two files whose names differ by a date alone: the first and the last of them; None if there are none."""
+    alike: dict[str, list[FoundFile]] = {}
+    for file in found:
+        name = file.path.rsplit("/", 1)[-1]
+        if _DATE.search(name):
+            alike.setdefault(_DATE.sub("", file.path), []).append(file)
+    return next(((files[0], files[-1]) for files in alike.values() if len(files) > 1), None)
 
 
 def shown(address: str) -> str:

@@ -36,7 +36,7 @@ CONSTANTS = "SHELFSYNC_ERP__CONSTANTS"
 class Chunk:
     """A part of an extract as its source gave it: columns of equal length under the ERP's names.
 
-    `damaged` are rows whose fields cannot be separated, each as one text for a person; they count as rows. `where` names the source of the
+    `damaged` are rows whose fields cannot be separated, each as one text for a person; they count as rows, but for the last `no_rows`. `where` names the source of the
     chunk in messages. `vendor` is the vendor if the source names it (in the name of a file). `typed`: columns of texts that the source has
     as numbers or times, so that their notation is no question.
     """
@@ -48,6 +48,7 @@ class Chunk:
     vendor: str | None = None
     damaged: Sequence[str] = field(default=())
     typed: frozenset[str] = frozenset()
+    no_rows: int = 0
 
 
 @dataclass(frozen=True)

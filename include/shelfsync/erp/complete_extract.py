@@ -183,8 +183,8 @@ class Extract:
                     raise
                 error = raised  # the source knows what else is the store's
                 continue
-            self.rows += chunk.rows
-            self._rows_of[chunk.vendor] += chunk.rows
+            self.rows += chunk.rows - chunk.no_rows
+            self._rows_of[chunk.vendor] += chunk.rows - chunk.no_rows
             self.rows_out += table.num_rows
             del chunk
             if table.num_rows:

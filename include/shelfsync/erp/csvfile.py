@@ -15,17 +15,23 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.erp import first_bytes, text_encoding
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
+from shelfsync.erp.likely_cause import likely_cause
 from shelfsync.erp.text import ESCAPING, MARK
+from shelfsync.erp.text_shape import totals_line
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.columns import Layout
+    from shelfsync.errors import ShelfsyncError
 
 DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
+_HEADER_AGAIN = "the names of the columns again, and no row"
+_TOTAL = "a total or a count of the rows, and no row"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
 _DOS_END = "\x1a"
@@ -36,9 +42,17 @@ class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
     def __init__(
-        self, found: FoundFile, delimiter: str, encoding: str, header_row: int = 1, *, quoted: bool = True
+        self,
+        found: FoundFile,
+        layout: Layout,
+        delimiter: str,
+        encoding: str,
+        header_row: int = 1,
+        *,
+        quoted: bool = True,
     ) -> None:
         self._found = found
+        self._layout = layout
         self._quoted = quoted
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
@@ -65,6 +79,10 @@ class CsvFile:
             except first_bytes.CUT as error:
                 raise self._broken_off("before its header", error) from None
 
+    def likely_cause(self) -> ShelfsyncError | None:
+        """Why the file does not have the columns that are looked for, if its beginning shows it."""
+        return likely_cause(self._found, self._delimiter, self._encoding, self._header_row, quoted=self._quoted)
+
     def chunks(self, rows: int) -> Generator[Chunk]:
         """The rows below the header, up to `rows` at a time. Raises IncompleteExtractError if the file was cut or is empty."""
         total = 0
@@ -73,14 +91,14 @@ class CsvFile:
             reader = self._reader(lines)
             try:
                 names = self._header(reader)
-                for part in self._parts(reader, lines, len(names), rows):
+                for part in self._parts(reader, lines, names, rows):
                     if not total and not part.intact and len(part.damaged) > 1:
-                        raise DataError(
+                        raise self.likely_cause() or DataError(
                             f"Not one of the first {len(part.damaged)} rows of {self._found.name} has the fields of its header: {part.damaged[0]}. "
                             f"Nothing was sent; correct {DELIMITER} or the file."
                         )
                     columns = [[value or None for value in column] for column in zip(*part.intact, strict=True)]
-                    damaged = (*part.damaged, *part.joined)
+                    damaged = (*part.damaged, *part.joined, *part.no_rows)
                     count = len(part.intact) + len(damaged)
                     total += count
                     part.intact.clear()
@@ -91,6 +109,7 @@ class CsvFile:
                         self._found.name,
                         self._found.vendor,
                         damaged,
+                        no_rows=len(part.no_rows),
                     )
             except UnicodeError as error:
                 raise self._undecodable(error) from None
@@ -109,21 +128,30 @@ class CsvFile:
             strict=True,
         )
 
-    def _parts(self, reader: Any, lines: _Lines, width: int, rows: int) -> Iterator[_Part]:
-        part, sample = _Part(), list[list[str]]()
-        while self._take(part, reader, lines, width):
-            if len(part.intact) + len(part.damaged) >= rows:
-                sample = self._end(part, sample, width)
+    def _parts(self, reader: Any, lines: _Lines, names: tuple[str, ...], rows: int) -> Iterator[_Part]:
+        part, sample, header = _Part(), list[list[str]](), list(names)
+        sku = self._place_of_sku(names)
+        while self._take(part, reader, lines, header):
+            if len(part.intact) + len(part.damaged) + len(part.no_rows) >= rows:
+                sample = self._end(part, sample, len(names), sku)
                 yield part
                 part = _Part()
-        self.unterminated = not lines.terminated and not (self._quoted and lines.last.endswith('"'))
-        if part.intact or part.damaged:
-            self._end(part, sample, width)
+        ends = lines.terminated or part.ends_in_total or (self._quoted and lines.last.endswith('"'))
+        if part.intact or part.damaged or part.no_rows:
+            self._end(part, sample, len(names), sku)
+            ends = ends or part.ends_in_total
             yield part
+        self.unterminated = not ends
 
-    def _take(self, part: _Part, reader: Any, lines: _Lines, width: int) -> bool:
+    def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
+        try:
+            return names.index(self._layout.sources(names, self._found.name, vendor=self._found.vendor)["sku"])
+        except (ConfigurationError, KeyError):  # a mapping hook may make it
+            return None
+
+    def _take(self, part: _Part, reader: Any, lines: _Lines, header: list[str]) -> bool:
         """Adds the next row to the part; False at the end of the file."""
-        line = lines.number + 1
+        line, width = lines.number + 1, len(header)
         lines.record.clear()
         try:
             row = next(reader)
@@ -134,18 +162,28 @@ class CsvFile:
                 self._raise_if_cut(lines, line, str(error))
             part.damaged += self._damages(line, lines.record, str(error), width)
             return True
-        if len(row) == width:
+        part.line = line
+        if row == header:
+            part.no_rows.append(_damage(line, 1, _HEADER_AGAIN, lines.last))
+        elif len(row) == width:
+            part.ends_in_total = False
             if lines.number > line:
                 part.suspects.append((len(part.intact), line, tuple(lines.record)))
             part.intact.append(row)
+        elif row and totals_line(row):
+            part.no_rows.append(_damage(line, 1, _TOTAL, lines.last))
+            part.ends_in_total = True
         elif row:  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"
             self._raise_if_cut(lines, line, problem)
             part.damaged += self._damages(line, lines.record, problem, width)
         return True
 
-    def _end(self, part: _Part, sample: list[list[str]], width: int) -> list[list[str]]:
-        """Takes rows that a quote joined out of the intact ones. `sample`: ordinary rows of the file so far; returns newer ones."""
+    def _end(self, part: _Part, sample: list[list[str]], width: int, sku: int | None) -> list[list[str]]:
+        """Takes rows that a quote joined, and a total at the end, out of the intact ones.
+
+        `sample`: ordinary rows of the file so far; returns newer ones.
+        """
         if part.suspects:  # also the rows behind one show the forms of the columns
             sample = part.ordinary() or sample
             forms = Forms(sample)
@@ -154,6 +192,16 @@ class CsvFile:
             for place, _, _ in reversed(joined):
                 del part.intact[place]
             part.joined = [text for _, line, record in joined for text in self._damages(line, record, problem, width)]
+        last = part.intact[-1] if part.intact and sku is not None else None
+        if (
+            last is not None
+            and sku is not None
+            and totals_line(last)
+            and (not last[sku].strip() or totals_line([last[sku]]))
+        ):
+            del part.intact[-1]
+            part.no_rows.append(_damage(part.line, 1, _TOTAL, self._delimiter.join(last)))
+            part.ends_in_total = True
         self.damaged += len(part.damaged) + len(part.joined)
         return sample
 
@@ -202,7 +250,7 @@ class CsvFile:
                 f"{self._found.name} is empty. An empty file is taken for a broken one: nothing was sent."
             ) from None
         except csv.Error as error:
-            raise ConfigurationError(
+            raise self.likely_cause() or ConfigurationError(
                 DELIMITER,
                 f"the header of {self._found.name} cannot be read: {error}",
                 "Correct the delimiter or the file.",
@@ -260,12 +308,16 @@ class CsvFile:
 class _Part:
     """Rows that have the header's width, and texts of those that have not, or that a quote joined.
 
-    `suspects` are the intact rows of several lines: the place, the first line, the text.
+    `suspects` are the intact rows of several lines: the place, the first line, the text. `no_rows` are lines that a program wrote beside the rows,
+    such as a total. `line` is where the last record begins.
     """
 
     intact: list[list[str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     joined: list[str] = field(default_factory=list)
+    no_rows: list[str] = field(default_factory=list)
+    line: int = 0
+    ends_in_total: bool = False
     suspects: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
 
     def ordinary(self) -> list[list[str]]:

@@ -16,6 +16,7 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, in_one_line, without_stop
@@ -233,8 +234,10 @@ class FilesSource:
         for vendor, store in stores.good():
             with stores.net(vendor):
                 for file in store.files:
-                    names = self._limit.answer(file.name, self.reader(file).names)
-                    found.append(select(names, file.name, vendor=file.vendor))
+                    reader = self.reader(file)
+                    names = self._limit.answer(file.name, reader.names)
+                    with _named(reader):
+                        found.append(select(names, file.name, vendor=file.vendor))
         return found
 
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
@@ -256,7 +259,10 @@ class FilesSource:
 
         def parts() -> Generator[Chunk]:
             stamp = file.stamp()
-            yield from reader.chunks(rows)
+            for chunk in reader.chunks(rows):
+                with _named(reader):
+                    self._layout.sources(chunk.names, chunk.where, vendor=chunk.vendor)
+                yield chunk
             if file.stamp() != stamp:
                 raise IncompleteExtractError(
                     f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
@@ -265,7 +271,7 @@ class FilesSource:
 
         with contextlib.closing(self._limit.answers(file.name, parts())) as chunks:
             for chunk in chunks:
-                store.rows += chunk.rows
+                store.rows += chunk.rows - chunk.no_rows
                 yield chunk
         if isinstance(reader, CsvFile):
             store.damaged += reader.damaged
@@ -387,7 +393,19 @@ class FilesSource:
             case "workbook":
                 return Workbook(file, self._layout, settings.sheet, settings.header_row)
         quoted = settings.csv_quoting == "standard"
-        return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row, quoted=quoted)
+        return CsvFile(
+            file, self._layout, settings.csv_delimiter, settings.csv_encoding, settings.header_row, quoted=quoted
+        )
+
+
+@contextlib.contextmanager
+def _named(reader: CsvFile | ParquetFile | Workbook) -> Iterator[None]:
+    """A CSV without the columns that are looked for has them in another line or between other delimiters: then that is the error."""
+    try:
+        yield
+    except ConfigurationError as error:
+        cause = reader.likely_cause() if isinstance(reader, CsvFile) and error.setting in {COLUMNS, MAPPING} else None
+        raise cause or error from None
 
 
 def format_by_ending(path: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import psycopg
 import pytest
 
@@ -248,3 +250,41 @@ def test_what_was_understood_of_each_column_is_shown(here, tmp_path, command, mo
     assert "4 rows" in shown
     [line] = [line for line in shown.splitlines() if "1.299,90" in line]
     assert [cell.strip() for cell in line.split("│")[1:-1]][:5] == ["price", "Preis", "0", "1", "1.299,90"]
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("vendor;sku;price\nstore-001;a;1,89\n", "SHELFSYNC_ERP__CSV_DELIMITER: is ','"),
+        ("Stock\n\nvendor,sku,price\nstore-001,a,1.89\n", "SHELFSYNC_ERP__HEADER_ROW: is 1, and line 3"),
+    ],
+)
+def test_check_and_plan_name_the_cause_of_a_file_that_cannot_be_read(here, tmp_path, text, setting):
+    (tmp_path / "stock.csv").write_text(text, encoding="utf-8")
+    for arguments in (("check",), ("plan", "--full")):
+        code, _, errors = here(*arguments)
+        assert code == 3
+        assert setting in errors
+
+
+def test_check_asks_for_no_store_that_is_a_name_of_a_column_or_a_total(here, sandbox, tmp_path):
+    rows = "vendor,sku,price\nstore-001,a,1.89\n"
+    (tmp_path / "stock.csv").write_text(
+        f"{rows}{rows}Total,,3.78\n".replace("001,a,1.89\nT", "001,b,1.89\nT"), encoding="utf-8"
+    )
+    code, out, errors = here("check")
+    assert code == 0, errors
+    assert not [entry for entry in asked(sandbox) if "/vendor/" in entry["route"] or "Total" in entry["route"]]
+    assert "the names of the columns again" in out + errors
+
+
+def test_check_reports_files_of_another_day(here, monkeypatch, tmp_path):
+    for day in ("2026-01-01", "2026-01-02"):
+        path = tmp_path / f"day-{day}.csv"
+        path.write_text("vendor,sku,price\nstore-001,a,1.89\n", encoding="utf-8")
+        os.utime(path, (1_767_312_000, 1_767_312_000))
+    monkeypatch.setenv("SHELFSYNC_ERP__FILES", str(tmp_path / "day-*.csv"))
+    code, out, errors = here("check")
+    assert code == 0, errors
+    assert "has files of several days" in out + errors
+    assert "at 2026-01-02 00:00 UTC" in out + errors
