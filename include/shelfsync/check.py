@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
+from shelfsync import logs
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.warehouse import quarantine
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.settings import Settings
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 SAMPLE_ROWS = 2000
 """How many rows of the ERP a check reads."""
@@ -51,7 +53,7 @@ def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True
     engine.check(context.engine)
     broken = context.open_erp().check()
     for store, why in broken.items():
-        log.warning("check: store %s fails alone, because its files are broken: %s", store, why)
+        in_report.warning("check: store %s fails alone, because its files are broken: %s", store, why)
     if not fresh and is_known_good(context, vendors):
         return broken
     names = (vendors or context.settings.sync.vendors)[:1] or _known_vendors(context)

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Format = Literal["text", "json"]
 FIELDS = ("run", "vendor", "job", "step")
+_IN_REPORT = "reported"
+
+
+def in_report(name: str) -> logging.Logger:
+    """The logger of a module for what the report of a run names too. A command that prints such a report does not log it besides."""
+    return logging.getLogger(f"{name}.{_IN_REPORT}")
 
 
 def about(**fields: str | int) -> AbstractContextManager[None]:
@@ -60,10 +66,20 @@ class Text(logging.Formatter):
 
 
 def configure(
-    form: Format, level: int, *, text: str = "%(levelname)s %(message)s", stream: TextIO | None = None
+    form: Format,
+    level: int,
+    *,
+    text: str = "%(levelname)s %(message)s",
+    stream: TextIO | None = None,
+    reports: bool = False,
 ) -> None:
-    """Configures the logging of one of shelfsync's processes, replacing any earlier configuration. Never called inside Airflow."""
+    """Configures the logging of one of shelfsync's processes, replacing any earlier configuration. Never called inside Airflow.
+
+    `reports`: the process prints a report, so records of `in_report` are for --verbose and for a log that programs read.
+    """
     handler = logging.StreamHandler(masked(stream or sys.stderr))
+    if reports and form == "text" and level > logging.INFO:
+        handler.addFilter(lambda record: not record.name.endswith(f".{_IN_REPORT}"))
     handler.setFormatter(JsonLines() if form == "json" else Text(text))
     logging.basicConfig(level=level, handlers=[handler], force=True)
 

@@ -36,8 +36,8 @@ _COUNTS = {
     "for now": "rejected_for_now",
     "absent": "absent",
     "quarantined": "quarantined",
-    "oldest change": "oldest_unacknowledged_s",
 }
+_AGES = {"oldest change": "oldest_unacknowledged_s", "oldest held": "oldest_held_s"}
 _LEAST_IMPORTANT_FIRST = (
     "suppressed",
     "acknowledged",
@@ -50,6 +50,7 @@ _LEAST_IMPORTANT_FIRST = (
     "quarantined",
     "rejected",
     "pending",
+    "oldest held",
     "oldest change",
     "held",
 )
@@ -121,7 +122,7 @@ def _table_width(columns: dict[str, int]) -> int:
 def status_tables(status: dict[str, Any]) -> list[FittedTable]:
     """Vendors, the time to the outcome, and the last runs."""
     vendors = FittedTable(
-        {"vendor": 12, **dict.fromkeys(_COUNTS), "last run": 16},
+        {"vendor": 12, **dict.fromkeys((*_COUNTS, *_AGES)), "last run": 16},
         [_vendor_row(row) for row in status["vendors"]],
         title="vendors",
         may_go=_LEAST_IMPORTANT_FIRST,
@@ -155,9 +156,9 @@ def _vendor_row(row: dict[str, Any]) -> list[str]:
     last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
     last = "-" if row["last_run"] is None else last
     last = f"PAUSED; {last}" if row["paused"] else last
-    counts = [row[name] for name in _COUNTS.values() if name != "oldest_unacknowledged_s"]
+    counts = [row[name] for name in _COUNTS.values()]
     numbers = ["?" if count is None else f"{count:,}" for count in counts]
-    return [row["vendor"], *numbers, age(row["oldest_unacknowledged_s"]), last]
+    return [row["vendor"], *numbers, *(age(row[name]) for name in _AGES.values()), last]
 
 
 def orders_lines(status: dict[str, Any]) -> list[str]:

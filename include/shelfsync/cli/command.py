@@ -60,11 +60,15 @@ _COMMON = [
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found or did: `data` for scripts, `lines` for people. `error`: what failed, if the command did only a part."""
+    """What a command found or did: `data` for scripts, `lines` for people. `error`: what failed, if the command did only a part.
+
+    `brief`: the error where the lines have its reasons already.
+    """
 
     data: Any
     lines: Sequence[str | FittedTable]
     error: ShelfsyncError | None = None
+    brief: str | None = None
 
 
 def command(
@@ -131,10 +135,11 @@ def _printing(function: Callable[..., Answer]) -> Callable[..., None]:
         try:
             answer = function(**options)
             print_answer(answer, as_json=as_json)
+            brief = None if as_json or is_quiet() else answer.brief
         finally:
             root.setLevel(before)
         if answer.error is not None:
-            print_error(answer.error)
+            print_error(answer.error, brief=brief)
             raise typer.Exit(answer.error.exit_code)
 
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *_COMMON])  # type: ignore[attr-defined]
@@ -256,11 +261,13 @@ def print_answer(answer: Answer, *, as_json: bool) -> None:
                 console.print(line)
 
 
-def print_error(error: ShelfsyncError | str, *, as_json: bool = False, code: ExitCode = ExitCode.FAILURE) -> None:
-    """Prints one line on standard error; with `as_json` also a document on standard output."""
+def print_error(
+    error: ShelfsyncError | str, *, brief: str | None = None, as_json: bool = False, code: ExitCode = ExitCode.FAILURE
+) -> None:
+    """Prints one line on standard error, `brief` instead of the message if there is one; with `as_json` also a document on standard output."""
     page = error.page if isinstance(error, ShelfsyncError) else "docs/reference/cli.md#exit-codes"
     see = f" [{page}]" if isinstance(error, ShelfsyncError) else ""
-    print(plain(f"shelfsync: {error}{see}"), file=sys.stderr)  # noqa: T201
+    print(plain(f"shelfsync: {brief or error}{see}"), file=sys.stderr)  # noqa: T201
     if as_json:
         code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
         message, remedy = str(error), code.remedy
@@ -275,15 +282,18 @@ def is_quiet() -> bool:
 
 
 @contextlib.contextmanager
-def opened(*, read_only: bool = False) -> Iterator[Context]:
-    """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform."""
+def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Context]:
+    """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform.
+
+    `reports`: the command prints the report of a run, so what is in it is not logged besides.
+    """
     from shelfsync import logs
     from shelfsync.app import open_app
     from shelfsync.check import new_ledger_warning
     from shelfsync.settings import read_settings
 
     settings = read_settings()
-    logs.configure(settings.log_format, logging.getLogger().level)
+    logs.configure(settings.log_format, logging.getLogger().level, reports=reports)
     with open_app(settings, read_only=read_only) as context:
         if (line := new_ledger_warning(context)) is not None:
             log.warning("%s", line)

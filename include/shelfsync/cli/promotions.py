@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync.cli.command import Answer, Limit, Reason, User, Yes, command, confirm, opened, progress, user_or
-from shelfsync.cli.sync import partly, summed
+from shelfsync.cli.sync import failures, partly, summed
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
@@ -123,7 +123,10 @@ def recover() -> Answer:
     first = f"{result['delivered']} requests sent, {result['confirmed']} jobs confirmed, {result['open']} jobs open"
     troubles = {**result["failed"], **result["paused"]}
     return Answer(
-        result, [first, *(f"campaign {campaign}: {reason}" for campaign, reason in troubles.items())], partly(result)
+        result,
+        [first, *(f"campaign {campaign}: {reason}" for campaign, reason in troubles.items())],
+        partly(result),
+        failures(result["failed"]),
     )
 
 

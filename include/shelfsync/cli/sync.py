@@ -22,7 +22,7 @@ from shelfsync.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sized
 
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
@@ -64,7 +64,7 @@ def check(vendor: Vendors = None) -> Answer:
     )
 
     vendors, columns = tuple(vendor or ()), ColumnReadings()
-    with opened() as context:
+    with opened(reports=True) as context:
         broken = check_all(context, vendors)
         stores = context.open_erp().stores()
         ids = vendor_id_lines(context, stores)
@@ -84,7 +84,7 @@ def check(vendor: Vendors = None) -> Answer:
         *(f"warning: {line}" for line in found),
     ]
     answer = {"ok": not broken, "stores": stores, "failed": broken, "columns": columns.documents(), "warnings": found}
-    return Answer(answer, lines, partly({"failed": broken}))
+    return Answer(answer, lines, partly({"failed": broken}), failures(broken))
 
 
 def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
@@ -99,7 +99,7 @@ def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
     from shelfsync.check import column_warnings, vendor_warnings
 
     vendors, columns = tuple(vendor or ()), ColumnReadings()
-    with opened(read_only=True) as context:
+    with opened(read_only=True, reports=True) as context:
         check_all(context, vendors)
         found = [*vendor_warnings(context, context.open_erp().stores(), vendors), *column_warnings(context)]
         run_id = _open_run(context, _kind(full), vendors, dry_run=True)
@@ -124,7 +124,7 @@ def apply(file: File) -> Answer:
 
     plan = read(file)
     vendors = tuple(found.vendor for found in plan.vendors)
-    with opened() as context:
+    with opened(reports=True) as context:
         check_all(context, vendors)
         run_id = _open_run(context, plan.kind, vendors)
         with progress() as report:
@@ -149,7 +149,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
                 "it is about every vendor and every change; leave out the others", param_hint="--watch"
             )
         return _watch()
-    with opened() as context:
+    with opened(reports=True) as context:
         check_all(context, vendors)
         if skus:
             asyncio.run(clear_the_way(context, vendors))
@@ -208,7 +208,10 @@ def recover() -> Answer:
     first = f"{result['confirmed']} jobs confirmed, {result['acknowledged']} acknowledged"
     line = f"{first}, {result['delivered']} batches sent, {result['open']} jobs open"
     return Answer(
-        result, [line, *(f"vendor {vendor}: {reason}" for vendor, reason in result["failed"].items())], partly(result)
+        result,
+        [line, *(f"vendor {vendor}: {reason}" for vendor, reason in result["failed"].items())],
+        partly(result),
+        failures(result["failed"]),
     )
 
 
@@ -216,7 +219,7 @@ def export(vendor: Vendors = None) -> Answer:
     """Fetch the platform's export, compare it with what is wanted, and let the next delta send what differs."""
     from shelfsync.catalog.steps.sync import export_all
 
-    with opened() as context, progress() as report:
+    with opened(reports=True) as context, progress() as report:
         summary = export_all(context, _key(), tuple(vendor or ()), progress=report)
     return summed(summary)
 
@@ -234,7 +237,7 @@ def _columns_table(columns: ColumnReadings, title: str) -> list[FittedTable]:
 def summed(summary: dict[str, Any], lines: list[str | FittedTable] | None = None) -> Answer:
     """The report of a run, and the error for its state."""
     lines = summary.pop("lines") if lines is None else lines
-    return Answer(summary, lines, run_error(summary))
+    return Answer(summary, lines, run_error(summary), _brief(summary))
 
 
 def run_error(summary: dict[str, Any]) -> ShelfsyncError | None:
@@ -242,7 +245,16 @@ def run_error(summary: dict[str, Any]) -> ShelfsyncError | None:
     error, waits = _ENDED.get(summary["state"]), summary.get("waits")
     if error is None:
         return HeldError(waits["line"]) if waits else None
-    return error(f"{summary['error']}. Besides, {waits['line']}" if waits else str(summary["error"]))
+    message = str(summary["error"])
+    return error(f"{message.rstrip('.')}. Besides, {waits['line']}" if waits else message)
+
+
+def _brief(summary: dict[str, Any]) -> str | None:
+    """What a report in full view does not have to say again: how many failed, and what waits for a person; None: nothing shorter is known."""
+    brief, waits = summary.get("brief"), summary.get("waits")
+    if _ENDED.get(summary["state"]) is not None and brief is None:
+        return None
+    return ". ".join(filter(None, (brief, waits and waits.get("brief")))) or None
 
 
 def partly(result: dict[str, Any]) -> PartlyFailedError | None:
@@ -251,7 +263,12 @@ def partly(result: dict[str, Any]) -> PartlyFailedError | None:
     if not failed:
         return None
     name, reason = next(iter(failed.items()))
-    return PartlyFailedError(f"{len(failed)} failed; the first is {name}: {reason}")
+    return PartlyFailedError(f"{failures(failed)}; the first is {name}: {reason}")
+
+
+def failures(failed: Sized) -> str:
+    """How many failed."""
+    return f"{len(failed)} failed"
 
 
 def _kind(full: bool) -> str:

@@ -153,9 +153,10 @@ class _Stores(dict[str | None, _Store]):
         """The ERP's id -> why. If every store failed, its first error is raised."""
         reasons = {vendor: shown(in_one_line(error)) for vendor, error in self.errors.items()}
         if self.errors and not self.good():
-            for reason in reasons.values():
-                log.error("%s", reason)
-            raise next(iter(self.errors.values()))
+            first, *others = self.errors
+            for vendor in others:
+                log.error("%s", reasons[vendor])
+            raise self.errors[first]
         return reasons
 
 

@@ -64,7 +64,7 @@ def test_some_vendors_that_fail_are_exit_code_9_and_named(run, tmp_path):
     done = run("sync", "--vendor", "store-001", "--vendor", "nowhere")
     assert done.returncode == 9, done.stderr
     assert "vendor nowhere failed at deliver" in done.stdout
-    assert done.stderr.splitlines()[-1].startswith("shelfsync: 1 of 2 vendors failed: nowhere: ")
+    assert done.stderr.splitlines()[-1].startswith("shelfsync: 1 of 2 vendors failed [")
     document = run("sync", "--vendor", "store-001", "--vendor", "nowhere", "--json")
     assert (document.returncode, data(document.stdout)["state"]) == (9, "partly_failed")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 _Facts = TypeVar("_Facts")
 
@@ -178,7 +179,7 @@ def _one_vendor(
         if row is None or stops_every_job(error):
             raise
         report.fail(name, _reason(row, step, error) if for_its_job else fail(context, row, step, error))
-        log.error("%s: vendor %s failed: %s", step, name, report.failed[name])  # noqa: TRY400  its traceback is logged already
+        in_report.error("%s: vendor %s failed: %s", step, name, report.failed[name])
     else:
         metrics.timing(f"{step}.vendor", context.clock.monotonic_s() - began_s)
         report.do(name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from partner_api.errors import PartnerError
+from shelfsync import logs
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import RunState
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 
 def plan_exports(context: Context, run_key: str, vendors: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -121,7 +123,7 @@ def each_export(
         else:
             report.done.append(one.vendor)
     for name, why in report.failed.items():
-        log.error("%s: vendor %s failed: %s", step, name, why)
+        in_report.error("%s: vendor %s failed: %s", step, name, why)
     if later is not None:
         raise later
     return report
@@ -145,10 +147,11 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
         found = export_jobs.of_run(connection, run_key)
         drift = drift_counts(connection, [one.observation_id for one in found if one.observation_id is not None])
     failed = [one for one in found if one.state != State.ACKNOWLEDGED]
-    state, error = RunState.SUCCEEDED if found else RunState.FAILED, None
+    state, error, brief = RunState.SUCCEEDED if found else RunState.FAILED, None, None
     if failed:
         state = RunState.FAILED if len(failed) == len(found) else RunState.PARTLY_FAILED
-        error = f"{len(failed)} of {len(found)} exports did not end: {failed[0].vendor}: {_why(failed[0])}"
+        brief = f"{len(failed)} of {len(found)} exports did not end"
+        error = f"{brief}: {failed[0].vendor}: {_why(failed[0])}"
     shown = [
         {
             "vendor": one.vendor,
@@ -159,7 +162,7 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
         for one in found
     ]
     sums = {name: sum(getattr(one, name) or 0 for one in found) for name in _SUMS}
-    report = {"run": run_key, "state": state, "error": error, **sums, "drift": drift, "vendors": shown}
+    report = {"run": run_key, "state": state, "error": error, "brief": brief, **sums, "drift": drift, "vendors": shown}
     return {**report, "lines": _lines(report)}
 
 

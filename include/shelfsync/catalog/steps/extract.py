@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
 from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.state import VendorState
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from shelfsync.erp.complete_extract import Extract, Proof
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 
 def extract(context: Context, run_id: int, columns: ColumnReadings | None = None) -> list[dict[str, Any]]:
@@ -95,7 +97,7 @@ def _whole(
             left_out = extracted.left_out
             unread = {name: why for name, why in extracted.failed.items() if not wanted or name in wanted}
         for name, why in unread.items():
-            log.error("extract: vendor %s: %s", name, why)
+            in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)
         files = partition.finish()
         nameless, nameless_rows = partition.nameless, partition.nameless_rows

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from shelfsync import logs
 from shelfsync.catalog.ledger import extracts, holds, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.holds import Found
 from shelfsync.catalog.state import HoldState, VendorState
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 FEED_RULES = frozenset({"duplicate_feed", "empty_feed", "shrunken_extract", "mass_removal", "vanished_category"})
 """Rules about the extract as a whole. While one holds, later extracts are not compared with this one."""
@@ -119,7 +121,9 @@ def _guard_vendor(
     found = [] if run.dry_run else written(context, case, all_held)
     held_by = "rows would be held by" if run.dry_run else "rows held by"
     for one in verdict.held_changes:
-        log.warning("guard: vendor %s: %d %s %s: %s", row.vendor, one.rows.num_rows, held_by, one.rule, one.message)
+        in_report.warning(
+            "guard: vendor %s: %d %s %s: %s", row.vendor, one.rows.num_rows, held_by, one.rule, one.message
+        )
     if released.num_rows == 0 or row.state == VendorState.UNCHANGED:  # unchanged: set by an earlier try of this step
         values["state"] = VendorState.OPEN if released.num_rows else VendorState.UNCHANGED
     with context.engine.begin() as connection:

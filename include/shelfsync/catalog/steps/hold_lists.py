@@ -100,9 +100,9 @@ def _sentence(found: list[Hold]) -> str:
 
 
 def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int) -> dict[str, Any] | None:
-    """`{"holds", "newest", "expired", "line"}` of what waits for a person at these vendors or at all; None: nothing.
+    """`{"holds", "newest", "expired", "line", "brief"}` of what waits for a person at these vendors or at all; None: nothing.
 
-    `line` has number, stores, rules, expiry and the next command.
+    `line` has number, stores, rules, expiry and the next command; `brief` only what the report of the run has not.
 
     A declined hold waits for no person. One that expired without a decision does: it may be that none has seen it. `run_id`: what is new.
     """
@@ -127,8 +127,17 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
         )
     if expired:
         line += f". {expired:,} expired without a decision: approve or decline them"
-    line += f". Next: `shelfsync holds list{' --state held' if expired else ''}`"
-    return {"holds": len(found), "newest": found[0].hold_id, "expired": expired, "line": line}
+    following = f"Next: `shelfsync holds list{' --state held' if expired else ''}`"
+    brief = f"{len(found):,} holds wait for a person"
+    if still_open:
+        brief += f", the first until {first.expires_at:%Y-%m-%d %H:%M} UTC"
+    return {
+        "holds": len(found),
+        "newest": found[0].hold_id,
+        "expired": expired,
+        "line": f"{line}. {following}",
+        "brief": f"{brief}. {following}",
+    }
 
 
 def would_wait(connection: Connection, plan: dict[str, Any]) -> dict[str, Any] | None:
@@ -149,7 +158,7 @@ def would_wait(connection: Connection, plan: dict[str, Any]) -> dict[str, Any] |
         f"{left.total():,} changes of {len(stores):,} stores ({some_of(stores)}) would be held, rules {', '.join(rules)}."
         " Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
     )
-    return {"line": line}
+    return {"line": line, "brief": f"{left.total():,} changes would be held"}
 
 
 def ask(context: Context, key: str, *, most: int = 1024) -> list[dict[str, Any]]:

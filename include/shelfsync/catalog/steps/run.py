@@ -71,9 +71,10 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         run = runs.read_run(connection, run_id)
         unfinished(connection, run_id)
         shown = _vendors(connection, run_id)
-        state, error = _ending(
+        state, brief, first = _ending(
             shown, _waiting(connection, run_id), nothing_changed=runs.read_changes(connection, run_id)
         )
+        error = f"{brief}: {first}" if first else brief
         passed_over = vendor_runs.passed_over(connection, run_id)
         lost_events = events.quarantined_jobs(connection, run_id=run_id)
         unusable, new_unusable = (
@@ -101,6 +102,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "dry_run": run.dry_run,
         "state": state,
         "error": error,
+        "brief": brief,
     }
     counted |= {"polled": polled, "ended": ended}
     summary = {
@@ -148,26 +150,26 @@ def _met(summary: dict[str, Any]) -> list[Alarm]:
 
 def _ending(
     shown: list[dict[str, Any]], waiting: set[str], *, nothing_changed: bool = False
-) -> tuple[RunState, str | None]:
-    """The state of a run by the states of its vendors, and its first line for a person if it is no plain success (I15).
+) -> tuple[RunState, str | None, str | None]:
+    """The state of a run by the states of its vendors. If it is no plain success (I15): how many vendors, and why the first of them.
 
     `waiting`: vendors whose changes this run leaves to the next one. `nothing_changed`: a run without a vendor is a success.
     """
     if not shown and nothing_changed:
-        return RunState.SUCCEEDED, None
+        return RunState.SUCCEEDED, None, None
     if not shown:
-        return RunState.FAILED, "no vendor was extracted; see the log of the step extract"
+        return RunState.FAILED, "no vendor was extracted; see the log of the step extract", None
     if failed := [row for row in shown if row["state"] == VendorState.FAILED]:
         state = RunState.FAILED if len(failed) == len(shown) else RunState.PARTLY_FAILED
-        return state, _first(shown, failed, "failed")
+        return state, *_first(shown, failed, "failed")
     if over := [row for row in shown if row["state"] == VendorState.BUSY or row["vendor"] in waiting]:
-        return RunState.PARTLY, _first(shown, over, "were passed over")
-    return RunState.SUCCEEDED, None
+        return RunState.PARTLY, *_first(shown, over, "were passed over")
+    return RunState.SUCCEEDED, None, None
 
 
-def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) -> str:
+def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) -> tuple[str, str]:
     why = found[0]["error"] or "its requests are planned and were not sent; the next run sends them"
-    return f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {why}"
+    return f"{len(found)} of {len(shown)} vendors {word}", f"{found[0]['vendor']}: {why}"
 
 
 def _waiting(connection: Connection, run_id: int) -> set[str]:
