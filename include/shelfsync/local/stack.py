@@ -221,7 +221,7 @@ def _addresses(
         *(((SANDBOX, SANDBOX_PORT),) if options.sandbox else ()),
     ):
         file = place.run / f"{name}.port"
-        wanted = remembered_port(file) or first
+        wanted = remembered_port(file) or first or RECEIVER_PORT  # 0: any
         port = claims.next_free(wanted)
         if port != wanted:
             echo(f"port {wanted} is in use: {name} listens on {port}")

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from shelfsync.settings.port import check_port
+
 SECRET_LENGTH_MIN = 16
 
 
@@ -37,9 +39,14 @@ CENTURY = {"s": 36_525 * 86_400, "hours": 36_525 * 24, "days": 36_525, "months":
 
 
 class Section(BaseModel):
-    """A section: frozen; an unknown name is an error, and so is a time of more than a hundred years."""
+    """A section: frozen; an unknown name is an error, and so are a time of more than a hundred years and an impossible port."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _with_a_port(cls, value: Any, info: ValidationInfo) -> Any:
+        return check_port(str(info.field_name), value)
 
     @field_validator("*")
     @classmethod

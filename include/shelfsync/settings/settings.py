@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import SecretStr, field_validator
+from pydantic import SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -29,6 +29,7 @@ from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
+from shelfsync.settings.port import check_port
 from shelfsync.settings.promotions import PromotionSettings
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -86,6 +87,11 @@ class Settings(BaseSettings):
     warehouse: WarehouseSettings = WarehouseSettings()
     promotions: PromotionSettings = PromotionSettings()
     local: LocalSettings = LocalSettings()
+
+    @field_validator("database_url", "lake_url")
+    @classmethod
+    def _with_a_port(cls, value: Any, info: ValidationInfo) -> Any:
+        return check_port(str(info.field_name), value)
 
     @field_validator("home")
     @classmethod
