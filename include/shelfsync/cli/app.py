@@ -232,9 +232,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _trouble(error: Exception) -> ShelfsyncError | None:
+    from shelfsync.settings import storage_fault
     from shelfsync.store.engine import trouble
 
-    return trouble(error)
+    return storage_fault.trouble(error) or trouble(error)
 
 
 def _usage(error: Exception, *, as_json: bool) -> int:

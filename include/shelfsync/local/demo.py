@@ -22,6 +22,7 @@ from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
+from shelfsync.settings.storage_fault import as_its_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -246,7 +247,8 @@ def main() -> int:
         print(f"demo {time.monotonic() - began_s:5.0f} s  {text}", flush=True)  # noqa: T201  this is what it is for
 
     try:
-        result, steps = demo(read_settings(), echo=echo)
+        with as_its_setting():
+            result, steps = demo(read_settings(), echo=echo)
         check(result)
     except ServiceFailedError as error:
         for line in error.log_lines:

@@ -27,6 +27,7 @@ from shelfsync.local.stack import StackOptions, living, running_stack, stop_left
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import config_file
+from shelfsync.settings.storage_fault import as_its_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +116,8 @@ def background(words: Sequence[str]) -> int:
     asked = parser.parse_args(words)
     try:
         settings = read_settings()
-        keep(settings, stack_options(settings, platform=asked.platform, sandbox=asked.sandbox))
+        with as_its_setting():
+            keep(settings, stack_options(settings, platform=asked.platform, sandbox=asked.sandbox))
     except ServiceFailedError as error:
         for line in error.log_lines:
             print(f"    {line}", flush=True)  # noqa: T201
@@ -276,7 +278,8 @@ def _command(name: str, act: Callable[..., int]) -> int:
         print(f"{name}  {text}".rstrip(), flush=True)  # noqa: T201
 
     try:
-        return act(read_settings(), echo=echo)
+        with as_its_setting():
+            return act(read_settings(), echo=echo)
     except ShelfsyncError as error:
         print(f"{name}: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_code

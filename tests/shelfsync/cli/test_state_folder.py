@@ -1,0 +1,82 @@
+"""A state folder that cannot be one: each command ends with 3 and one line that names the setting and the path."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from commands_here import commands_here
+from shelfsync.errors import ExitCode
+from shelfsync.settings.storage_fault import trouble
+
+LINE = "shelfsync: SHELFSYNC_HOME: {} cannot be written: "
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch, capsys):
+    """Runs a command with this state folder: (exit code, standard error)."""
+
+    def call(home, *words):
+        with commands_here({"SHELFSYNC_HOME": str(home)}, tmp_path, monkeypatch, capsys) as run:
+            code, _, error = run(*words)
+        return code, error
+
+    return call
+
+
+@pytest.mark.parametrize("command", ["status", "sync", "check", "plan", "recover", "export", "housekeeping"])
+@pytest.mark.parametrize("inside", ["", "x", "x/y", "run", "proc"])
+def test_a_file_in_the_place_of_the_folder_is_one_line(at, tmp_path, command, inside):
+    file = tmp_path / "file"
+    file.write_text("")
+    home = "/proc/none" if inside == "proc" else file / inside
+    code, error = at(home, command)
+    assert code == ExitCode.CONFIGURATION, error
+    assert error.startswith("shelfsync: SHELFSYNC_HOME: /"), error
+    assert "cannot be written: " in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SHELFSYNC_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("place", ["", "logs/up.log", "lake/baseline/x.parquet", "run/stack.lock"])
+def test_whatever_the_system_says_of_a_path_inside_names_the_setting(home, number, place):
+    found = trouble(OSError(number, os.strerror(number), str(home / place)))
+    assert found is not None
+    assert found.setting == "SHELFSYNC_HOME"
+    assert os.strerror(number) in str(found)
+
+
+def test_a_disk_that_is_full_needs_no_path(home):
+    assert "Free space there" in str(trouble(OSError(errno.ENOSPC, "No space left on device")))
+
+
+def test_a_lake_of_its_own_names_its_setting(home, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_LAKE_URL", "/srv/lake")
+    assert trouble(OSError(errno.EROFS, "Read-only file system", "/srv/lake/raw/a")).setting == "SHELFSYNC_LAKE_URL"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOENT, "No such file", "/etc/none"),
+        OSError(errno.EACCES, "Permission denied", "/etc/shadow"),
+        OSError(errno.ECONNREFUSED, "Connection refused"),
+        ValueError("x"),
+    ],
+)
+def test_what_is_about_something_else_keeps_its_traceback(home, error):
+    assert trouble(error) is None
+
+
+def test_a_file_that_is_missing_inside_is_a_fault_of_shelfsync(home):
+    assert trouble(OSError(errno.ENOENT, "No such file", str(home / "lake/x"))) is None
