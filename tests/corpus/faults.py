@@ -104,7 +104,9 @@ def stray_quotes(dialect: Dialect) -> File:
     file = _cell(file, dialect, SKUS[3], "name", 'Screen 20"')
     if not dialect.quoted:
         return file
-    closed = dialect.delimiter in dialect.numbers.price(0)  # the quote of its own price ends the name: one row is damaged
+    closed = dialect.delimiter in dialect.numbers.price(
+        0
+    )  # the quote of its own price ends the name: one row is damaged
     return _without(file, *(SKUS[2:3] if closed else SKUS[2:4]))
 
 

@@ -13,13 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import number
-from shelfsync.catalog.number import mask, mask_of
+from shelfsync.catalog.number import mask_of
 from shelfsync.schemas import RAW
+from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.catalog.number import Mask
+    from shelfsync.truth import Mask
 
 _NUMBERS = frozenset({"price", "quantity", "max_sales_quantity", "cost", "sales_buffer"})
 _WITH_MARK = r"\d[^\d]+\d"

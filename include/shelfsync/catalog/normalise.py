@@ -15,16 +15,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import look_alike
 from shelfsync.catalog import item, number, odd_key, quarantine_reason
 from shelfsync.catalog.alignment import ascending, column, padded
-from shelfsync.catalog.number import INT32_MAX, mask
+from shelfsync.catalog.number import INT32_MAX
 from shelfsync.schemas import FIELDS, PRICE, QUARANTINE, RAW, SNAPSHOT
+from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.catalog.number import Mask
     from shelfsync.settings import NormaliseSettings
+    from shelfsync.truth import Mask
 
 RAW_CHARACTERS_MAX = 250
 """How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
@@ -361,7 +363,7 @@ def _described(
         reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     without_vendor = pc.equal(reasons["field"], "vendor")
     if pc.any(without_vendor).as_py():
-        note = pc.if_else(pc.equal(reasons["reason"], "vendor_odd"), odd_key.characters_of(rows["vendor"]), "")
+        note = pc.if_else(pc.equal(reasons["reason"], "vendor_odd"), look_alike.characters_of(rows["vendor"]), "")
         reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     no_text = pa.scalar(None, pa.string())
     columns = {

@@ -9,20 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
 from shelfsync.schemas import PRICE
+from shelfsync.truth import Mask, mask
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from shelfsync.settings import NormaliseSettings
 
-
-Mask: TypeAlias = "npt.NDArray[np.bool_]"
 
 WHOLE_DIGITS_MAX = 17
 """What a decimal of 20 digits has room for before its three decimals."""
@@ -101,11 +97,6 @@ def _read(texts: pa.Array) -> Numbers:
         fraction=mask(pc.and_(number, fraction)),
         large=mask(large),
     )
-
-
-def mask(values: pa.Array) -> Mask:
-    """A column of truth values for numpy; what is unknown is false."""
-    return np.asarray(values.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def mask_of(values: pa.Array) -> pa.Array:

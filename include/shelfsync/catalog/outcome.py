@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from shelfsync.catalog.number import Mask
+    from shelfsync.truth import Mask
 
 
 Key = Literal["sku", "barcode"]

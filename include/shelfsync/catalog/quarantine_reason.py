@@ -14,14 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item, odd_key
+from shelfsync import look_alike
+from shelfsync.catalog import item
 from shelfsync.catalog.alignment import BARCODE_DIGITS_MAX
-from shelfsync.catalog.number import mask
+from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from shelfsync.catalog.number import Mask
+    from shelfsync.truth import Mask
 
 _SHOWN_CHARACTERS = 80
 
@@ -179,7 +180,7 @@ def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
     return [
         ("vendor_missing", ~mask(pc.not_equal(trimmed, ""))),
         ("vendor_characters", mask(pc.match_substring_regex(vendors, _STRANGE))),
-        ("vendor_odd", odd_key.is_odd(trimmed)),
+        ("vendor_odd", look_alike.is_odd(trimmed)),
         ("vendor_too_long", mask(pc.greater(pc.utf8_length(trimmed), VENDOR_LENGTH_MAX))),
         ("vendor_is_folder", mask(pc.is_in(trimmed, value_set=pa.array([".", ".."])))),
     ]

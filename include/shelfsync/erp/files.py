@@ -285,7 +285,8 @@ class FilesSource:
         one_number = self._settings.control_file is not None and VENDOR not in self._settings.control_file
         if not vendors or VENDOR not in self._address or self._layout.hook is not None or one_number:
             return found
-        theirs = [file for file in found if self._platform_id(file) in vendors]
+        meant = self._layout.vendor_ids.meant(pa.array([file.vendor for file in found], pa.string()), vendors)
+        theirs = [file for file, is_theirs in zip(found, meant.to_pylist(), strict=True) if is_theirs]
         if not theirs:
             raise none_of(vendors, f"{len(found)} files")
         return theirs

@@ -173,11 +173,14 @@ class SqlSource:
     def _of_vendors(self, session: Session, sql: str, vendors: tuple[str, ...]) -> str:
         """The SELECT of these vendors alone, by the exact values that the ERP has for them; the whole one if a value cannot be written."""
         values, conditions = self._vendors(session, sql)
-        wanted = {_folded(name) for name in self._layout.vendor_ids.erp_ids(vendors)}
+        ids, names = self._layout.vendor_ids, texts(values)
+        wanted = {_folded(name) for name in ids.erp_ids(vendors)}
         theirs = [
             condition
-            for value, condition in zip(texts(values).to_pylist(), conditions, strict=True)
-            if value is not None and _folded(value) in wanted
+            for value, meant, condition in zip(
+                names.to_pylist(), ids.meant(names, vendors).to_pylist(), conditions, strict=True
+            )
+            if value is not None and (meant or _folded(value) in wanted)
         ]
         if not theirs and len(values) < DISTINCT_MAX:
             raise none_of(vendors, f"{len(values)} vendors")

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.number import mask
 from shelfsync.promotions.schemas import KEPT
 from shelfsync.promotions.validate import base_prices
+from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

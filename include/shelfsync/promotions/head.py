@@ -42,6 +42,8 @@ class Fault:
     field: str
     reason: str
     message: str
+    resembled: str | None = None
+    """The campaign that its id reads as: nothing is sent for it either."""
 
 
 class _FaultyError(Exception):
@@ -132,8 +134,10 @@ def instant(when: dt.datetime) -> str:
 class Heads:
     """All heads of a run, each distinct text read once and numbered; never more than the ERP has campaigns."""
 
-    def __init__(self, settings: PromotionSettings) -> None:
+    def __init__(self, settings: PromotionSettings, *, odd_ids: bool = False) -> None:
+        """`odd_ids`: a campaign's id that is another one only to a machine is no fault."""
         self._settings = settings
+        self._odd_ids = odd_ids
         self._by_text: dict[tuple[str | None, ...], int | Fault] = {}
         self._numbers: dict[Head, int] = {}
         self.all: list[Head] = []
@@ -150,6 +154,8 @@ class Heads:
         if campaign is not None and not _is_identifier(campaign):  # never sent, so nothing of it is to be frozen
             message = f"campaign {_shown(campaign)} is no identifier"
             return Fault(None, "campaign", "campaign_characters", message)
+        if campaign is not None and not self._odd_ids and (odd := _odd(texts["campaign"] or "")) is not None:
+            return odd
         try:
             head = _head(texts, self._settings)
         except _FaultyError as fault:
@@ -289,6 +295,22 @@ def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
     if not amount.is_finite() or not 0 < amount < 10**12:
         raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(text)} is no amount above zero")
     return Decimal(int(amount * 1000)) / 1000
+
+
+def _odd(campaign: str) -> Fault | None:
+    """The fault of an id that only looks like another one. It is no new campaign, and the one that it reads as has not ended."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync import look_alike
+
+    ids = pc.utf8_trim(pa.array([campaign], pa.string()), characters=" \t\r\n")
+    if not look_alike.is_odd(ids).any():
+        return None
+    text, resembled = ids[0].as_py(), look_alike.reads_as(ids)[0].as_py()
+    like = f", and reads as {_shown(resembled)}" if resembled else ""
+    message = f"campaign {_shown(text)} is another id only to a machine{look_alike.characters_of(ids)[0].as_py()}{like}"
+    return Fault(text.strip(), "campaign", "campaign_odd", message, resembled or None)
 
 
 def _is_identifier(text: str) -> bool:

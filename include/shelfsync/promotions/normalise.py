@@ -18,11 +18,12 @@ from shelfsync.catalog import item, number, odd_key
 from shelfsync.catalog import quarantine_reason as catalog_reason
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
-from shelfsync.catalog.number import INT32_MAX, mask
+from shelfsync.catalog.number import INT32_MAX
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
 from shelfsync.schemas import PRICE
+from shelfsync.truth import Mask, mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +109,9 @@ def normalise(
         quarantine=_quarantine(raw_columns, skus, findings, numbers, faults, notes=notes),
         kept=keys.filter(pa.array(named & ~findings.not_expressible)),
         unoffered=keys.filter(pa.array(named & findings.not_expressible)),
-        frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
+        frozen=frozenset(
+            one for fault in faults.values() for one in (fault.campaign, fault.resembled) if one is not None
+        ),
         repeated=int(repeated.sum()),
     )
 
@@ -177,7 +180,7 @@ def _sku(raw_columns: pa.Array, findings: quarantine_reason.Findings, length_max
     return skus
 
 
-def _repeated(columns: dict[str, pa.Array], findings: quarantine_reason.Findings, known: number.Mask) -> number.Mask:
+def _repeated(columns: dict[str, pa.Array], findings: quarantine_reason.Findings, known: Mask) -> Mask:
     """Rows that equal an earlier one of their promotion. If rows of one SKU contradict each other, each is quarantined."""
     places = np.flatnonzero(known & ~findings.not_expressible)
     keys = _codes([columns["head"], columns["sku"]], places)
@@ -230,7 +233,7 @@ def _discount(
     raw_columns: dict[str, pa.Array],
     findings: quarantine_reason.Findings,
     settings: PromotionSettings,
-    together: number.Mask,
+    together: Mask,
 ) -> tuple[pa.Array, pa.Array]:
     """The meaning of the price column, and its value: cut after three decimals, above zero. `together`: it is of several pieces."""
     text = pc.utf8_upper(pc.utf8_trim_whitespace(raw_columns["discount_type"])).fill_null("")

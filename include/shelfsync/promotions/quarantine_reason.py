@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from shelfsync.catalog.number import Mask
+    from shelfsync.truth import Mask
 
 
 def _amount(field: str) -> list[Reason]:

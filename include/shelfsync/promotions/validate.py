@@ -26,18 +26,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.number import mask
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import instant
 from shelfsync.promotions.schemas import KEPT, ROWS
+from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     import datetime as dt
 
     import numpy.typing as npt
 
-    from shelfsync.catalog.number import Mask
     from shelfsync.promotions.head import Head, Heads
+    from shelfsync.truth import Mask
 
 Overlap = Literal["earliest", "lowest_price", "highest_discount", "later_start_wins"]
 _GRAIN = Decimal("0.001")

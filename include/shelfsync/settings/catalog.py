@@ -63,8 +63,8 @@ class NormaliseSettings(Section):
     """What a sales limit of 0 means, which the platform does not take: `left_out` leaves the limit out and sends the rest of the row, so the
     platform keeps the last limit; `off_sale` does the same and sends active=false."""
     odd_keys: Literal["quarantine", "send"] = "quarantine"
-    """What happens to a SKU that is another one only to a machine: an invisible character, a spreadsheet's quotes, a letter of another script.
-    `quarantine` does not send its row; `send` sends it. A SKU that the platform knows exactly so is always sent."""
+    """What happens to a SKU or a campaign's id that is another one only to a machine: an invisible character, a spreadsheet's quotes, a letter
+    of another script. `quarantine` does not send its row; `send` sends it. A SKU that the platform knows exactly so is always sent."""
     sku_length_max: int = Field(255, ge=1)
     """Longest SKU in characters; a longer one is quarantined."""
 

@@ -179,3 +179,19 @@ def test_vendors_that_only_the_rows_know_are_read_from_them(sqlite, tmp_path):
     one_file = str(tmp_path / "all.csv")
     assert open_source(ErpSettings(files=one_file)).stores() == {"a": "a", "b": "b"}
     assert open_source(ErpSettings(files=one_file, vendor_ids={"b": "store-b"})).stores() == {"b": "store-b", "a": None}
+
+
+@pytest.mark.parametrize("odd", ["ST02\u00a0", "ST02\u200b", "'ST02", '="ST02"', "ST0\uff12"])
+def test_a_reading_of_one_vendor_has_the_rows_whose_store_only_looks_like_it(sqlite, tmp_path, odd):
+    with contextlib.closing(sqlite3.connect(tmp_path / "erp.db")) as database, database:
+        database.execute("INSERT INTO item VALUES (?, 'odd', 1.5)", (odd,))
+    found, proof = read_some(sqlite, "ST02")
+    assert {("ST02", "a"), (odd, "odd")} <= set(found)
+    assert proof.complete
+
+
+def test_a_reading_of_one_vendor_has_the_file_whose_name_only_looks_like_its_own(tmp_path):
+    for name, sku in (("ST02", "a"), ("ST02\u200b", "odd"), ("ST03", "b")):
+        pq.write_table(pa.table({"sku": [sku], "price": ["1.50"]}), tmp_path / f"{name}.parquet")
+    found, _ = read_some({"files": f"{tmp_path}/{{vendor}}.parquet"}, "ST02")
+    assert found == [("ST02", "a"), ("ST02\u200b", "odd")]

@@ -44,6 +44,48 @@ def test_what_was_left_out_is_counted_by_store(erp):
         assert extract.left_out == {"7": 1, "ST03": 2, "store-001": 1}
 
 
+ODD = [
+    "ST01\u00a0",
+    "\u200bST01",
+    "'ST01",
+    '="ST01"',
+    "ST0\uff11",
+    "S\u0422" + "01",
+    "ST01\u202c",
+    "\ufeffST01",
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_row_whose_store_only_looks_like_a_named_one_keeps_its_id_so_that_it_is_quarantined(erp, read, odd):
+    with contextlib.closing(sqlite3.connect(erp["url"].removeprefix("sqlite:///"))) as database, database:
+        database.execute("INSERT INTO item VALUES (?, 'odd', '1.50')", (odd,))
+    for wanted in ((), ("store-001",)):
+        extract = open_source(ErpSettings(**erp, vendor_ids=IDS)).read(wanted)
+        with extract:
+            found = [(row["vendor"], row["sku"]) for chunk in extract for row in chunk.to_pylist()]
+        assert (odd, "odd") in found
+        assert ("store-001", "a") in found
+        assert odd not in extract.left_out
+
+
+def test_an_odd_store_that_looks_like_no_named_one_is_left_out_by_its_name(erp):
+    with contextlib.closing(sqlite3.connect(erp["url"].removeprefix("sqlite:///"))) as database, database:
+        database.execute("INSERT INTO item VALUES ('ST09\u200b', 'x', '1.50')")
+    with open_source(ErpSettings(**erp, vendor_ids=IDS)).read() as extract:
+        assert "x" not in {row["sku"] for chunk in extract for row in chunk.to_pylist()}
+        assert extract.left_out["ST09\u200b"] == 1
+
+
+@pytest.mark.parametrize(
+    "ids", [{"ST01\u00a0": "store-001"}, {"'ST01": "store-001"}, {"ST01": "store-001\u200b"}, {'="ST01"': "store-001"}]
+)
+def test_an_odd_id_in_the_settings_is_rejected_with_its_character(erp, ids):
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_ERP__VENDOR_IDS: the id .* only to a machine: ") as caught:
+        open_source(ErpSettings(**erp, vendor_ids=ids))
+    assert str(caught.value).isprintable()
+
+
 def test_without_ids_nothing_is_translated_or_left_out(erp, read):
     assert len(read(**erp).rows) == 7
 

@@ -77,6 +77,23 @@ def test_a_campaign_that_is_no_identifier_freezes_nothing_and_is_named_nowhere(c
     assert found.message.isprintable()
 
 
+@pytest.mark.parametrize(
+    "campaign",
+    ["c1\u200b", "c1\u00a0", "\ufeffc1", "'c1", '="c1"', "c\u00ad1", "c\uff11", '"c1"', "c1\u202c"],
+)
+def test_a_campaign_that_only_looks_like_another_one_freezes_both(campaign):
+    found = Heads(PromotionSettings()).find(STANDARD | {"campaign": campaign})
+    assert (found.field, found.reason, found.resembled) == ("campaign", "campaign_odd", "c1")
+    assert "is another id only to a machine" in found.message
+    assert found.message.isprintable()
+    assert Heads(PromotionSettings(), odd_ids=True).find(STANDARD | {"campaign": campaign}) == 0
+
+
+@pytest.mark.parametrize("campaign", ["c1", " c1 ", "C-1/2", "été", "Бонус", "春の市"])
+def test_a_campaign_in_any_one_script_is_none_that_only_looks_like_another(campaign):
+    assert Heads(PromotionSettings()).find(STANDARD | {"campaign": campaign}) == 0
+
+
 @pytest.mark.slow
 def test_for_a_minute():
     assert for_a_minute(test_any_head_is_one_or_a_fault) > 0

@@ -12,6 +12,7 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes import Changes
+from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
 
@@ -43,10 +44,11 @@ class Land(Protocol):
         """Writes them."""
 
 
-def known_stores(context: Context) -> frozenset[str]:
-    """The vendors with something acknowledged: the stores that an odd id may be meant as."""
+def known_stores(context: Context) -> dict[str, str]:
+    """The ids of stores that an odd id may be meant as -> their vendors: those with something acknowledged, and those of the settings."""
     with context.engine.connect() as connection:
-        return frozenset(vendors.known_vendors(connection))
+        known = {name: name for name in vendors.known_vendors(connection)}
+    return known | VendorIds.of(context.settings.erp).vendors()
 
 
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:

@@ -9,13 +9,13 @@ from typing import IO, TYPE_CHECKING, Self
 from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
     import pyarrow as pa
 
-    from shelfsync.catalog.number import Mask
     from shelfsync.store.lake import Lake
+    from shelfsync.truth import Mask
 
 _ROWS_IN_MEMORY = 1_000_000
 _ROW_GROUP = 65_536
@@ -27,8 +27,8 @@ class Partition:
     """Takes chunks in RAW schema, keeps at most a million rows in memory, and publishes `raw` files by vendor.
 
     Rows of vendors that are not `wanted` (empty: all are) are dropped. Rows that name no usable vendor are
-    in `nameless`. `stores`: known vendors. A row whose vendor only looks like the id of one goes, unchanged, to that store, where normalise
-    quarantines it: so its SKU has not left the store.
+    in `nameless`. `stores`: the id of a known store, and its vendor. A row whose vendor only looks like such an id goes, unchanged, to that
+    store, where normalise quarantines it: so its SKU has not left the store.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Partition:
         rows_in_memory: int = _ROWS_IN_MEMORY,
         kind: str = "raw",
         schema: pa.Schema | None = None,
-        stores: Collection[str] = (),
+        stores: Mapping[str, str] | None = None,
     ) -> None:
         self._kind = kind
         self._schema = schema
-        self._stores = frozenset(stores)
+        self._stores = dict(stores or {})
         self._lake = lake
         self._wanted = frozenset(wanted)
         self._limit = rows_in_memory
@@ -149,15 +149,17 @@ class Partition:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.catalog.odd_key import is_odd, reads_as
+        from shelfsync.look_alike import is_odd, reads_as
 
         places = pa.array(is_odd(vendors) & unusable)
         if not self._stores or not pc.any(places).as_py():
             return vendors
         odd = vendors.filter(places)
         named = reads_as(odd)
-        known = pc.is_in(named, value_set=pa.array(sorted(self._stores), pa.string()))
-        return pc.replace_with_mask(vendors, places, pc.if_else(known, named, odd))
+        at = pc.index_in(named, value_set=pa.array(self._stores, pa.string()))
+        return pc.replace_with_mask(
+            vendors, places, pc.coalesce(pa.array(self._stores.values(), pa.string()).take(at), odd)
+        )
 
     def _keep_nameless(self, rows: pa.Table) -> None:
         room = NAMELESS_KEPT - sum(table.num_rows for table in self._nameless)

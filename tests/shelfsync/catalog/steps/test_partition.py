@@ -142,7 +142,7 @@ def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that
         " store-001\t",
         "\u200bnew",
     ]
-    with Partition(Lake("memory://odd-vendors"), stores={"store-001"}) as partition:
+    with Partition(Lake("memory://odd-vendors"), stores={"store-001": "store-001"}) as partition:
         for chunk in _chunks(names, 3):
             partition.add(chunk)
         files = partition.finish()
