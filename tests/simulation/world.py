@@ -54,6 +54,19 @@ SECRET = "a genuine secret"
 TOKEN = "portal-token"
 
 
+class VirtualInbox(InboxStore):
+    """The real inbox, whose session has the virtual time, as the sessions of all other processes."""
+
+    def __init__(self, dsn: str, clock: VirtualClock) -> None:
+        super().__init__(dsn)
+        self._clock = clock
+
+    async def _insert(self, columns: list[list[object]]) -> set[str]:
+        connection = await self._connected()
+        await connection.execute("SELECT set_config('shelfsync.instant', %s, false)", [self._clock.now().isoformat()])
+        return await super()._insert(columns)
+
+
 class World:
     """Real parts, opened once a process; `reset` makes them as new for a seed."""
 
@@ -84,7 +97,7 @@ class World:
 
     def __enter__(self) -> Self:
         self._closing.enter_context(self.platform)
-        app = create_app(InboxStore(libpq_url(self.observer)), WebhookSettings(secret=SecretStr(SECRET)))
+        app = create_app(VirtualInbox(libpq_url(self.observer), self.clock), WebhookSettings(secret=SecretStr(SECRET)))
         self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
         self._closing.callback(self._network.close)
         self._closing.callback(self.observer.dispose)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 from typing import Any
 
 from shelfsync.orders.order_state import OrderState, Source, Version, parse_version, state
 from shelfsync.orders.picking_result import PickingResult, read
 
+RECEIVED_AT = dt.datetime(2026, 3, 1, 13, tzinfo=dt.UTC)
 ORDER_ID = "11111111-2222-4333-8444-555555555555"
 
 
@@ -50,8 +52,8 @@ def body(
     return made | more
 
 
-def version(raw: dict[str, Any], source: Source = "event") -> Version:
-    return parse_version(raw, source)[0]
+def version(raw: dict[str, Any], source: Source = "event", received_at: dt.datetime = RECEIVED_AT) -> Version:
+    return parse_version(raw, source, received_at)[0]
 
 
 def order(*items: dict[str, Any], **more: Any) -> OrderState:

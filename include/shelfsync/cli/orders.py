@@ -70,7 +70,10 @@ def show(order: Order) -> Answer:
     with opened() as context:
         found = _known(order, lists.order(context, order))
     lines = [_line(found), *_others(order, found), "", *(_item(item) for item in found["lines"])]
-    lines += ["", *(f"{row['seen_at']:%H:%M:%S} {row['source']}: {row['status']}" for row in found["versions"])]
+    lines.append("")
+    for row in found["versions"]:
+        lines.append(f"{row['seen_at']:%H:%M:%S} {row['source']}: {row['status']}")
+        lines += [f"  {line}" for line in row["not_believed"]]
     lines += [f"handed over: {row['kind']} {row['state']}{_note(row['error'])}" for row in found["hand_overs"]]
     for row in found["results"]:
         lines.append(f"result {row['result_id']}: {row['action']} {row['state']}{_note(row['error'])}")
@@ -296,8 +299,9 @@ def _line(row: dict[str, Any]) -> str:
     placed = f"{row['placed_at']:%Y-%m-%d %H:%M}" if row["placed_at"] else "-"
     result = f", {row['result']} {row['result_state']}" if row["result"] else ""
     given = f", store: {row['handed_over']}" if row["handed_over"] else ""
+    odd = ", a time of it is not believed" if row["has_odd_time"] else ""
     kind = " ".join(str(part).lower().replace("_", " ") for part in (row["transport_type"], row["order_type"]) if part)
-    return f"{placed}  {row['vendor']}  {row['order_code'] or '-'}  {row['order_id']}  {row['status']}  {kind}{given}{result}"
+    return f"{placed}  {row['vendor']}  {row['order_code'] or '-'}  {row['order_id']}  {row['status']}  {kind}{given}{result}{odd}"
 
 
 def _item(item: dict[str, Any]) -> str:

@@ -21,14 +21,10 @@ _LEASE_DAYS = 2
 
 
 def customer_rules(customer_days: int) -> tuple[Rule, ...]:
-    """Customer data: encrypted, or in an event that was not applied or is quarantined, for this number of days."""
+    """Customer data for this number of days: encrypted, in an event, or as the hash in an event's identity."""
     return (
         Rule("warehouse.order_customer", 0, "old.remove_at <= :cutoff"),
-        Rule(
-            "inbox.event",
-            customer_days,
-            "old.received_at < :cutoff AND old.kind = 'order' AND (old.processed_at IS NULL OR old.quarantine_reason IS NOT NULL)",
-        ),
+        Rule("inbox.event", customer_days, "old.received_at < :cutoff AND old.kind = 'order'"),
     )
 
 

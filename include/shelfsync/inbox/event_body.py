@@ -56,7 +56,10 @@ class UnreadableEventError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An event as received. A repeat of the same event has the same `identity`."""
+    """An event as received. A repeat of the same event has the same `identity`.
+
+    An order event that differs in any byte is another event. Its identity has a hash of the customer's data: `orders forget` replaces it.
+    """
 
     kind: Literal["job", "order", "unknown"]
     identity: str
@@ -92,10 +95,10 @@ def read(body: bytes) -> Received:
     ) is not None:
         raise UnreadableEventError(f"is an order whose {why}")
     if order_id is not None:
-        status, updated_at = _text(event.get("status")), _text(_object(event.get("sys")).get("updated_at"))
-        version = (status or "", updated_at) if updated_at else (_sha256(body),)
         store = _text(_object(event.get("client")).get("store_id")) or _text(event.get("store_id"))
-        return Received("order", _identity("order", order_id, *version), None, store, body)
+        updated_at = _text(_object(event.get("sys")).get("updated_at"))
+        identity = _identity("order", order_id, _text(event.get("status")) or "", updated_at or "", _sha256(body))
+        return Received("order", identity, None, store, body)
     job_id = _text(event.get("job_id"))
     if job_id is not None:
         meaning = json.dumps(

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import Alarm
 from shelfsync.inbox.event_body import JobReport, job_report, parse
-from shelfsync.store.metadata import identity, metadata, moment, text
+from shelfsync.store.metadata import identity, metadata, moment, text, written
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -44,7 +44,7 @@ event = sa.Table(
         nullable=False,
         comment="The body as received. An order holds personal data; a job may hold a link that is itself a secret",
     ),
-    moment("received_at", "When it was stored", nullable=False, server_default=sa.text("clock_timestamp()")),
+    written("received_at", "When it was stored"),
     moment("processed_at", "When it was processed or quarantined; null: not yet, or to be processed again"),
     text(
         "quarantine_reason",
@@ -175,6 +175,12 @@ def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
 def _replayed(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
     replayed = sa.update(event).where(*where).values(processed_at=None, quarantine_reason=None)
     return connection.execute(replayed).rowcount
+
+
+def forget_identities(connection: Connection, event_ids: Collection[int]) -> None:
+    """Replaces the identities of these events: each has a hash of the body, and so of the customer's data."""
+    new_identity = sa.literal("forgotten:") + sa.cast(event.c.event_id, sa.Text)
+    connection.execute(sa.update(event).where(event.c.event_id.in_(list(event_ids))).values(identity=new_identity))
 
 
 def quarantined_jobs(connection: Connection, *, run_id: int | None = None) -> list[str]:

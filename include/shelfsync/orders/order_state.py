@@ -1,7 +1,9 @@
 """A version of an order, and the state of the order, computed from all its versions (interface.md 2.5, 3.1).
 
 Versions arrive by event, by answer, by read-back and by history: late, repeated and in any order. The state is a function of
-their set: the version with the latest `sys.updated_at` applies. No version has personal data (`inbox/personal_data.py`).
+their set. The status that is furthest along applies, whatever its date, so an end stays an end. Items, totals and all other values
+come from the latest version, whatever its status. A time counts only near its receipt (`Version.believed`); otherwise the
+receipt counts, so a wrong date holds no order. No version has personal data (`inbox/personal_data.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.storable import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from partner_api.order import OrderItem
 
@@ -32,38 +34,69 @@ RANK = {
         ("RECEIVED", "ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP", "CANCELLED"), start=1
     )
 }
-"""How far an order is. It decides between equal instants: after one PUT, the event has READY_FOR_PICKUP and GET DISPATCHED."""
+"""How far an order is; it never goes back. After one PUT, the event has READY_FOR_PICKUP and GET DISPATCHED."""
+ENDED = frozenset({"PICKED_UP", "CANCELLED"})
+"""No other status follows. If an order has both, it is cancelled."""
 OPEN = frozenset({"RECEIVED", "ACCEPTED"})
 """Still to be picked."""
 FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP"})
-_NEVER = dt.datetime.min.replace(tzinfo=dt.UTC)
+AHEAD = dt.timedelta(minutes=10)
+"""How far the platform's clock may be ahead of the database's."""
+BEHIND = dt.timedelta(days=61)
+"""The platform reports no order that is older than 60 days."""
+_AHEAD = {"updated_at": AHEAD, "created_at": AHEAD, "promised_for": BEHIND, "accepted_for": BEHIND}
+"""Times of an order -> how long after its receipt they may be. What is promised is ahead; it is not believed for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An order as one source reported it. `digest`: the hash of the body, which sorts versions that are otherwise equal."""
+    """An order as one source reported it. `digest`: the hash of the body, which sorts versions that are otherwise equal.
+
+    `received_at`: when shelfsync first received it from this source, by the database's clock.
+    """
 
     source: Source
     digest: str
     order: Order = field(repr=False)
+    received_at: dt.datetime
 
     @property
     def status(self) -> str:
         return self.order.status or ""
 
+    def believed(self, name: str) -> dt.datetime | None:
+        """This time of the order if it is near the receipt; otherwise None, as if it were missing."""
+        instant: dt.datetime | None = getattr(self.order, name)
+        if instant is None or not -BEHIND <= instant - self.received_at <= _AHEAD[name]:
+            return None
+        return instant
+
     @property
-    def updated_at(self) -> dt.datetime | None:
-        return self.order.updated_at
+    def at(self) -> dt.datetime:
+        """How old it is: the platform's instant if it is believed, otherwise its receipt."""
+        return self.believed("updated_at") or self.received_at
+
+    @property
+    def not_believed(self) -> dict[str, dt.datetime | None]:
+        """Times that the platform reported and that are not used; None: it is no time."""
+        system = json_values.mapping(self.order.raw.get("sys"))
+        return {
+            name: getattr(self.order, name)
+            for name in _AHEAD
+            if self.believed(name) is None
+            and (json_values.text(system, name) or json_values.text(self.order.raw, name)) is not None
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class OrderState:
-    """An order now. Instants are aware, in UTC. A time is None if no version has it; it is never guessed."""
+    """An order now. Instants are aware, in UTC. A time is None if no version has it, or none is believed; it is never guessed."""
 
     order_id: str
     vendor: str | None
     status: str
-    updated_at: dt.datetime | None
+    updated_at: dt.datetime
+    """The platform's instant of the latest version; if it has none that is believed: its receipt."""
     transport_type: str | None
     order_type: str | None
     order_code: str | None
@@ -77,8 +110,11 @@ class OrderState:
     order_total: Decimal | None
     items: tuple[OrderItem, ...]
     ordered: tuple[OrderItem, ...]
-    """As the customer ordered them: the items of the earliest version."""
-    ruling: Version = field(repr=False)
+    """As the customer ordered them: the items of the version that is least far along, the earliest of these."""
+    cancellation: Mapping[str, Any]
+    """Who cancelled it and why; empty if no cancellation says so."""
+    has_odd_time: bool
+    """Whether a version has a time that is not believed."""
 
     @property
     def is_open(self) -> bool:
@@ -94,41 +130,57 @@ class OrderState:
 
 def state(versions: Iterable[Version]) -> OrderState:
     """The order now, from at least one version. Neither the order of the versions nor repeats change the result."""
-    *earlier, ruling = newest_last(versions)
-    known = sorted([*earlier, ruling], key=_key)
-    newest_first = [ruling, *reversed(earlier)]
-    order = ruling.order
+    known = oldest_first(versions)
+    newest_first = known[::-1]
+    status = _status(known)
+    with_items = [version for version in known if version.order.items] or known
+    content = with_items[-1].order  # a version without items reports a status alone
+    transport_type = next(
+        (version.order.transport_type for version in newest_first if version.order.transport_type), None
+    )
     return OrderState(
-        order_id=order.order_id or "",
+        order_id=content.order_id or "",
         vendor=_vendor(newest_first),
-        status=ruling.status,
-        updated_at=ruling.updated_at,
-        transport_type=next((version.order.transport_type for version in newest_first if version.order.transport_type), None),
+        status=status,
+        updated_at=known[-1].at,
+        transport_type=transport_type,
         order_type=next((version.order.order_type for version in newest_first if version.order.order_type), None),
         order_code=next((version.order.order_code for version in newest_first if version.order.order_code), None),
         external_order_id=next((version.order.external_order_id for version in newest_first if version.order.external_order_id), None),
-        promised_for=next((version.order.promised_for for version in newest_first if version.order.promised_for), None),
-        accepted_for=next((version.order.accepted_for for version in newest_first if version.order.accepted_for), None),
-        placed_at=min((version.order.created_at for version in known if version.order.created_at), default=None),
-        fulfilled_at=_first(known, {"READY_FOR_PICKUP"})
-        or (_first(known, {"DISPATCHED"}) if order.transport_type == "VENDOR_DELIVERY" else None),
-        cancelled_at=_first(known, {"CANCELLED"}),
-        sub_total=order.sub_total,
-        order_total=order.order_total,
-        items=order.items,
-        ordered=next((version for version in known if version.updated_at is not None), known[0]).order.items,
-        ruling=ruling,
+        promised_for=_last(newest_first, "promised_for"),
+        accepted_for=_last(newest_first, "accepted_for"),
+        placed_at=min((at for version in known if (at := version.believed("created_at"))), default=None),
+        fulfilled_at=_first(known, "READY_FOR_PICKUP")
+        or (_first(known, "DISPATCHED") if transport_type == "VENDOR_DELIVERY" else None),
+        cancelled_at=_first(known, "CANCELLED"),
+        sub_total=content.sub_total,
+        order_total=content.order_total,
+        items=content.items,
+        ordered=min(with_items, key=_progress).order.items,
+        cancellation=next((found for version in newest_first if version.status == status == "CANCELLED" and (found := _cancellation(version))), {}),
+        has_odd_time=any(version.not_believed for version in known),
     )  # fmt: skip
 
 
-def newest_last(versions: Iterable[Version]) -> list[Version]:
-    """The versions by their instants; the last one applies."""
-    known = sorted(versions, key=_key)
-    dated = [version for version in known if version.updated_at is not None]
-    undated = [version for version in known if version.updated_at is None]
-    if dated and undated and _rank(undated[-1]) > _rank(dated[-1]):  # its time is unknown
-        return [*undated[:-1], *dated, undated[-1]]  # but its status is further along
-    return known
+def oldest_first(versions: Iterable[Version]) -> list[Version]:
+    """The versions by age. Of equal age, the version that is further along, or received later, is later."""
+    return sorted(versions, key=_age)
+
+
+def _age(version: Version) -> tuple[dt.datetime, int, dt.datetime, str, str, str]:
+    return (version.at, _rank(version), version.received_at, version.status, version.digest, version.source)
+
+
+def _status(oldest_first: Sequence[Version]) -> str:
+    """The status that is furthest along.
+
+    A status that is not in the interface has no rank. It applies if its version is the latest with a status and the order has not ended.
+    """
+    with_status = [version for version in oldest_first if version.status]
+    if not with_status:
+        return ""
+    furthest, latest = max(with_status, key=_rank).status, with_status[-1]
+    return latest.status if latest.status not in RANK and furthest not in ENDED else furthest
 
 
 def _vendor(newest_first: list[Version]) -> str | None:
@@ -137,25 +189,38 @@ def _vendor(newest_first: list[Version]) -> str | None:
     return next((version.order.vendor_id for version in [*asked, *newest_first] if version.order.vendor_id), None)
 
 
-def _key(version: Version) -> tuple[dt.datetime, int, str, str, str]:
-    return (version.updated_at or _NEVER, _rank(version), version.status, version.digest, version.source)
+def _progress(version: Version) -> tuple[int, tuple[Any, ...]]:
+    """What is least far along first, and what has no rank last."""
+    return (_rank(version) or len(RANK) + 1, _age(version))
 
 
 def _rank(version: Version) -> int:
     return RANK.get(version.status, 0)
 
 
-def _first(versions: Iterable[Version], statuses: set[str]) -> dt.datetime | None:
-    """When the order first was in one of these states; None if no version has such a state."""
+def _last(newest_first: Iterable[Version], name: str) -> dt.datetime | None:
+    """The latest value of this time that is believed."""
+    return next((at for version in newest_first if (at := version.believed(name))), None)
+
+
+def _first(versions: Iterable[Version], status: str) -> dt.datetime | None:
+    """When the order first had this status; None if no version has it with a time."""
     return min(
-        (version.updated_at for version in versions if version.updated_at and version.status in statuses), default=None
+        (at for version in versions if version.status == status and (at := version.believed("updated_at"))),
+        default=None,
     )
+
+
+def _cancellation(version: Version) -> Mapping[str, Any]:
+    return json_values.mapping(version.order.raw.get("cancellation"))
 
 
 _quoted = json.encoder.encode_basestring_ascii
 
 
-def parse_version(raw: Mapping[str, Any], source: Source) -> tuple[Version, str, dict[str, Any]]:
+def parse_version(
+    raw: Mapping[str, Any], source: Source, received_at: dt.datetime
+) -> tuple[Version, str, dict[str, Any]]:
     """(version, its body as JSON text, personal part) of a body parsed with exact decimals.
 
     DataError: the body is no order. The message never quotes it.
@@ -164,15 +229,15 @@ def parse_version(raw: Mapping[str, Any], source: Source) -> tuple[Version, str,
     if (why := exceeded_limit(harmless)) is not None:
         raise DataError(f"an order cannot be stored: its {why}. Ask the platform's support about this order.")
     text = as_json(storable(harmless))
-    return load_version(text, source), text, personal
+    return load_version(text, source, received_at), text, personal
 
 
-def load_version(text: str, source: Source) -> Version:
+def load_version(text: str, source: Source, received_at: dt.datetime) -> Version:
     """A version from its stored text. DataError: it has no order_id."""
     order = Order.read(json_values.mapping(json_values.json_or_none(text.encode())))
     if order.order_id is None:
         raise DataError("an order event has no order_id. It stays in the inbox and is not applied.")
-    return Version(source, hashlib.sha256(text.encode()).hexdigest(), order)
+    return Version(source, hashlib.sha256(text.encode()).hexdigest(), order, received_at)
 
 
 def as_json(value: Any) -> str:

@@ -91,12 +91,13 @@ def test_two_statuses_of_one_job_are_two_events():
     assert _read(completed).identity != _read(other_link).identity
 
 
-def test_an_order_event_is_known_by_order_status_and_time_of_change():
+def test_an_order_event_that_differs_in_any_byte_is_another_event():
     event = {"order_id": ORDER, "status": "RECEIVED", "sys": {"updated_at": "2026-01-01T00:00:00Z"}, "items": []}
     again = {**event, "items": [{"sku": "A"}]}
     got = _read(event)
     assert (got.kind, got.platform_job_id) == ("order", None)
-    assert got.identity == _read(again).identity
+    assert got.identity == _read(event).identity
+    assert got.identity != _read(again).identity
     assert got.identity != _read({**event, "status": "CANCELLED"}).identity
     assert got.identity != _read({**event, "sys": {"updated_at": "2026-01-01T00:00:01Z"}}).identity
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orders_bodies import body, item, version
-from shelfsync.orders.order_state import RANK, state
+from orders_bodies import ORDER_ID, RECEIVED_AT, body, item, version
+from shelfsync.orders.order_state import ENDED, RANK, state
 
 STATUSES = [*RANK, "PAUSED"]
 any_version = st.builds(
@@ -27,18 +28,119 @@ def test_the_state_is_the_same_whatever_came_first_and_however_often(versions, c
 
 
 @given(st.lists(any_version, min_size=1, max_size=6))
-def test_the_latest_updated_at_applies(versions):
-    dated = [one.updated_at for one in versions if one.updated_at]
-    ruling = state(versions)
-    if ruling.updated_at is not None:
-        assert ruling.updated_at == max(dated)
-    else:
-        latest = (
-            max((one for one in versions if one.updated_at == max(dated)), key=lambda one: RANK.get(one.status, 0))
-            if dated
-            else None
-        )
-        assert latest is None or RANK.get(ruling.status, 0) > RANK.get(latest.status, 0)
+def test_the_status_that_is_furthest_along_applies(versions):
+    ruling = state(versions).status
+    if ruling not in RANK:  # not in the interface: it is the latest
+        assert ruling == max(versions, key=lambda one: (one.at, RANK.get(one.status, 0))).status
+        return
+    assert RANK[ruling] == max(RANK.get(one.status, 0) for one in versions)
+
+
+ODD_TIMES = [
+    *(None, "", "soon", "0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2026-02-28T23:00:00Z", "2999-01-01T00:00:00Z"),
+    *("2026-03-01T10:00:00", "2026-03-01T19:00:00+09:00", "2026-03-01T10:00:00.1234567Z", "2026-03-01T10:05:00-12:00"),
+    *("2026-03-01T10:04:00Z", "9999-12-31T23:59:59Z", "2026-03-01T13:04:00Z", 1772359200, 1e300, "2026-03-01"),
+]
+odd_versions = st.lists(
+    st.builds(
+        lambda status, at, receipt, total, source: version(
+            body(status=status, payment={"order_total": total}) | {"sys": {"created_at": at, "updated_at": at}},
+            source,
+            RECEIVED_AT + dt.timedelta(minutes=receipt),
+        ),
+        st.sampled_from(STATUSES),
+        st.sampled_from(ODD_TIMES),
+        st.integers(0, 30),
+        st.integers(1, 3),
+        st.sampled_from(["event", "answer", "read_back", "history"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(odd_versions, st.randoms())
+def test_whatever_the_times_are_the_sequence_and_repeats_change_nothing(versions, chance):
+    shuffled = versions + chance.choices(versions, k=len(versions))
+    chance.shuffle(shuffled)
+    assert state(shuffled) == state(versions)
+
+
+@given(odd_versions)
+def test_the_values_are_those_of_the_latest_time_that_is_believed(versions):
+    now = state(versions)
+    latest = max(one.believed("updated_at") or one.received_at for one in versions)
+    assert now.updated_at == latest
+    assert now.order_total in {one.order.order_total for one in versions if one.at == latest}
+    last_receipt = max(one.received_at for one in versions)
+    times = [now.updated_at, now.placed_at, now.fulfilled_at, now.cancelled_at]
+    assert all(at <= last_receipt + dt.timedelta(minutes=10) for at in times if at)
+
+
+@given(odd_versions, st.sampled_from(sorted(ENDED)), st.sampled_from(ODD_TIMES))
+def test_an_end_is_never_left(versions, end, at):
+    ended = version(body(status=end) | {"sys": {"updated_at": at}})
+    wanted = "CANCELLED" if any(one.status == "CANCELLED" for one in versions) else end
+    assert state([*versions, ended]).status == wanted
+
+
+def at_minute(minute, status, total, source="event", received=None):
+    raw = body(status=status, at=minute and f"2026-03-01T12:{minute:02}:00Z", payment={"order_total": total})
+    return version(raw, source, RECEIVED_AT + dt.timedelta(minutes=received or 0))
+
+
+def test_new_prices_apply_though_an_earlier_answer_is_further_along():
+    now = state([at_minute(40, "DISPATCHED", 10, "answer"), at_minute(59, "READY_FOR_PICKUP", 9)])
+    assert (now.status, now.order_total) == ("DISPATCHED", 9)
+
+
+def test_a_version_without_a_time_is_as_old_as_its_receipt():
+    now = state([at_minute(40, "READY_FOR_PICKUP", 10), at_minute(None, "READY_FOR_PICKUP", 9, received=5)])
+    assert (now.order_total, now.updated_at) == (9, RECEIVED_AT + dt.timedelta(minutes=5))
+
+
+def test_of_two_reports_of_one_instant_and_status_the_one_received_later_applies():
+    for totals in ((9, 10), (10, 9)):
+        now = state([at_minute(40, "RECEIVED", total, received=number) for number, total in enumerate(totals)])
+        assert now.order_total == totals[1]
+
+
+def test_a_cancellation_that_names_no_items_takes_none_away():
+    bare = version({"order_id": ORDER_ID, "status": "CANCELLED"})
+    now = state([version(body(item("MILK", 1))), bare])
+    assert (now.status, [one.sku for one in now.items], now.order_total is None) == ("CANCELLED", ["MILK"], False)
+
+
+def test_a_report_without_a_status_takes_none_away():
+    assert state([version(body()), version({"order_id": ORDER_ID})]).status == "RECEIVED"
+
+
+def test_the_reason_of_a_cancellation_stays():
+    why = {"reason": "TOO_BUSY", "cancelled_by": "VENDOR"}
+    versions = [version(body(status="CANCELLED", cancellation=why)), at_minute(59, "CANCELLED", 1, "history")]
+    assert state(versions).cancellation == why
+
+
+def test_a_time_is_believed_from_61_days_before_the_receipt_to_10_minutes_after_it():
+    for offset, is_believed in (
+        (dt.timedelta(minutes=10), True),
+        (dt.timedelta(minutes=10, milliseconds=1), False),
+        (-dt.timedelta(days=61), True),
+        (-dt.timedelta(days=61, milliseconds=1), False),
+    ):
+        at = (RECEIVED_AT + offset).isoformat()
+        one = version(body(status="CANCELLED", promised_for=None) | {"sys": {"created_at": at, "updated_at": at}})
+        now = state([one])
+        assert [value is not None for value in (now.placed_at, now.cancelled_at)] == [is_believed] * 2
+        assert now.updated_at == (RECEIVED_AT + offset if is_believed else RECEIVED_AT)
+        assert sorted(one.not_believed) == ([] if is_believed else ["created_at", "updated_at"])
+        assert now.has_odd_time is not is_believed
+
+
+def test_a_promise_may_be_ahead_and_is_not_believed_for_ever():
+    for at, is_believed in (("1970-01-01T00:00:00Z", False), ("2026-04-01T10:00:00Z", True), ("2999-01-01", False)):
+        now = state([version(body(promised_for=at, accepted_for=at))])
+        assert [value is not None for value in (now.promised_for, now.accepted_for)] == [is_believed] * 2
 
 
 def test_a_cancellation_that_comes_before_what_it_cancels_still_cancels():

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from order_picker import ASSORTMENT, STORE
+from orders_bodies import version
 from partner_api import ClientCredentials, PartnerClient
 from picking_strategies import results
 from sandbox_fixture import LiveSandbox
 from shelfsync.errors import DataError
 from shelfsync.orders import cart
 from shelfsync.orders.cart import Product, matched
-from shelfsync.orders.order_state import parse_version, state
+from shelfsync.orders.order_state import state
 from shelfsync.orders.picking_result import read
 from shelfsync.orders.picking_rules import problems
 from shelfsync.orders.request import request
@@ -64,7 +65,7 @@ def test_legal_results_end_by_the_rules_and_illegal_ones_make_no_request(platfor
         transport, kind = data.draw(st.sampled_from(KINDS))
         body = {"items": data.draw(st.sampled_from(BASKETS)), "transport_type": transport, "order_type": kind}
         placed = platform.control("POST", f"chains/demo-chain/vendors/{STORE}/orders", body)
-        order = state([parse_version(client.get_order(placed["order_id"]).raw, "read_back")[0]])
+        order = state([version(client.get_order(placed["order_id"]).raw, "read_back")])
         result = read(order.order_id, data.draw(results(placed)))
         broken = problems(order, result, PRODUCTS)
         if broken:
@@ -142,7 +143,7 @@ def pricings(draw):
 def ordered(pricing):
     item = {"_id": "9a41", "sku": "MILK", "pricing": pricing}
     raw = {"order_id": ORDER, "status": "RECEIVED", "transport_type": "LOGISTICS_DELIVERY", "order_type": "DELIVERY"}
-    return state([parse_version({**raw, "client": {"store_id": STORE}, "items": [item]}, "event")[0]])
+    return state([version({**raw, "client": {"store_id": STORE}, "items": [item]})])
 
 
 def fulfilled(order, **values):

@@ -35,17 +35,30 @@ def lock_all(connection: Connection, order_ids: Collection[str]) -> dict[str, dt
     return {row.order_id: row.first_seen_at for row in rows}
 
 
-def add_versions(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Stores versions (columns of `order_version`); returns the orders with a version that is new for its source."""
-    insertion = bulk.insertion(order_version, rows).on_conflict_do_nothing()
-    return set(connection.execute(insertion.returning(order_version.c.order_id)).scalars())
+def add_versions(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Stores versions (columns of `order_version`); returns (source, digest) of those that are new, or were received earlier than known.
+
+    A version keeps its earliest receipt, so the sequence in which its events are applied does not matter.
+    """
+    insertion = bulk.insertion(order_version, rows)
+    known = order_version.c
+    earlier = insertion.on_conflict_do_update(
+        index_elements=[known.order_id, known.source, known.digest],
+        set_={name: insertion.excluded[name] for name in ("seen_at", "updated_at", "event_id")},
+        where=insertion.excluded.seen_at < known.seen_at,
+    )
+    stored = connection.execute(earlier.returning(known.source, known.digest))
+    return {(row.source, row.digest) for row in stored}
 
 
 def versions(
     connection: Connection, order_ids: Collection[str], *, known: Collection[tuple[str, str]] = ()
 ) -> Sequence[Any]:
-    """(order_id, source, body) of all versions of these orders, except the (source, digest) that the caller has."""
-    query = sa.select(order_version.c.order_id, order_version.c.source, order_version.c.body)
+    """(order_id, source, body, seen_at) of all versions of these orders, except the (source, digest) that the caller has.
+
+    A digest includes the order_id.
+    """
+    query = sa.select(order_version.c.order_id, order_version.c.source, order_version.c.body, order_version.c.seen_at)
     query = query.where(bulk.among(order_version.c.order_id, order_ids))
     for source in {source for source, _ in known}:
         digests = [digest for of, digest in known if of == source]

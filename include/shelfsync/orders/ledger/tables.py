@@ -33,7 +33,8 @@ customer_order = sa.Table(
     text("order_code", "The short code that riders and stores read to each other"),
     moment("promised_for", "When the customer was promised it"),
     moment("placed_at", "When the customer placed it, by the platform's clock"),
-    moment("updated_at", "The platform's instant of the version that applies"),
+    moment("updated_at", "The platform's instant of the latest version; if it has none near its receipt: the receipt"),
+    flag("has_odd_time", "True: the platform reported a time that is not near its receipt; shelfsync does not use it"),
     moment("read_back_at", "When it was last read back from the platform; null: never"),
     written("first_seen_at", "When it was first received"),
     moment("ask_again_at", "After a failed request for its vendor: when to request it again; null: no such failure"),
@@ -59,7 +60,7 @@ order_version = sa.Table(
     text("source", "event, answer (to a PUT), read_back (GET of the order) or history", nullable=False),
     text("digest", "Hash of the body", nullable=False),
     text("status", "The platform's status then", nullable=False),
-    moment("updated_at", "The platform's instant of this version"),
+    moment("updated_at", "The platform's instant of this version; null: it has none near its receipt"),
     text("body", "The order as JSON text, without personal data", nullable=False),
     number("event_id", "The event of the inbox that brought it"),
     written("seen_at", "When it was first received from this source"),
@@ -67,7 +68,7 @@ order_version = sa.Table(
     sa.CheckConstraint("source IN ('event', 'answer', 'read_back', 'history')", name="source"),
     sa.Index("ix_order_version_event", "seen_at", postgresql_where=sa.text("source = 'event'")),
     schema="ledger",
-    comment="One row a version of an order and its source; never changed",
+    comment="One row a version of an order and its source",
 )
 
 hand_over = sa.Table(

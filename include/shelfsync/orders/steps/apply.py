@@ -9,11 +9,14 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger import orders
-from shelfsync.orders.order_state import OrderState, load_version, newest_last, parse_version, state
+from shelfsync.orders.order_state import OrderState, load_version, oldest_first, parse_version, state
 from shelfsync.orders.warehouse import record as warehouse
 from shelfsync.store.engine import is_database_trouble, reason
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 _MOVED = (
     *("order_id", "vendor", "status", "transport_type", "order_type", "order_code"),
-    *("promised_for", "placed_at", "updated_at"),
+    *("promised_for", "placed_at", "updated_at", "has_odd_time"),
 )
 """Columns of an order in the ledger that follow from its versions."""
 
@@ -40,18 +43,25 @@ class ReceivedOrder:
     event_id: int | None = None
 
     @classmethod
-    def parse(cls, raw: Mapping[str, Any], source: Source, *, event_id: int | None = None) -> ReceivedOrder:
+    def parse(
+        cls, raw: Mapping[str, Any], source: Source, received_at: dt.datetime, *, event_id: int | None = None
+    ) -> ReceivedOrder:
         """From a body that was parsed with exact numbers. DataError: the body is no order."""
-        return cls(*parse_version(raw, source), event_id)
+        return cls(*parse_version(raw, source, received_at), event_id)
 
     @property
     def order_id(self) -> str:
         return self.version.order.order_id or ""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What identifies its version; a digest includes the order_id."""
+        return self.version.source, self.version.digest
+
 
 def apply(context: Context, connection: Connection, raw: Mapping[str, Any], source: Source) -> OrderState:
-    """Stores one version and updates its order; returns the order now. DataError: the body is no order."""
-    received_order = ReceivedOrder.parse(raw, source)
+    """Stores one version, received now, and updates its order; returns the order now. DataError: the body is no order."""
+    received_order = ReceivedOrder.parse(raw, source, connection.execute(sa.select(instant())).scalar_one())
     return apply_all(context, connection, [received_order], CustomerCipher(context.settings.orders))[
         received_order.order_id
     ]
@@ -65,18 +75,21 @@ def apply_all(
     The personal parts are encrypted or discarded before anything is written.
     """
     of_order: dict[str, list[ReceivedOrder]] = {}
+    first: dict[tuple[str, str], ReceivedOrder] = {}
+    for order in sorted(received, key=lambda order: order.version.received_at):
+        first.setdefault(order.key, order)
     for order in received:
         of_order.setdefault(order.order_id, []).append(order)
     first_seen = orders.lock_all(connection, of_order)
-    new = orders.add_versions(connection, [_row(order) for order in received])
+    new = orders.add_versions(connection, [_row(order) for order in first.values()])
     for order_id in {order.order_id for order in received if order.version.source == "read_back"}:
         orders.mark_read_back(connection, order_id)
-    before = _versions(connection, of_order, known=[(order.version.source, order.version.digest) for order in received])
-    now = {
-        order_id: state([*before.get(order_id, ()), *(order.version for order in group)])
-        for order_id, group in of_order.items()
-    }
-    moved = [now[order_id] for order_id in of_order if order_id in new]
+    before = _versions(connection, of_order, known=new)
+    added: dict[str, list[Version]] = {}
+    for key in new:
+        added.setdefault(first[key].order_id, []).append(first[key].version)
+    now = {order_id: state([*before.get(order_id, ()), *added.get(order_id, ())]) for order_id in of_order}
+    moved = [now[order_id] for order_id in of_order if order_id in added]
     if moved:
         orders.move(connection, [{name: getattr(order, name) for name in _MOVED} for order in moved])
         warehouse.write(connection, moved)
@@ -119,7 +132,7 @@ def _versions(
 ) -> dict[str, list[Version]]:
     versions: dict[str, list[Version]] = {}
     for row in orders.versions(connection, order_ids, known=known):
-        versions.setdefault(row.order_id, []).append(load_version(row.body, row.source))
+        versions.setdefault(row.order_id, []).append(load_version(row.body, row.source, row.seen_at))
     return versions
 
 
@@ -130,7 +143,8 @@ def _row(order: ReceivedOrder) -> dict[str, Any]:
         "source": version.source,
         "digest": version.digest,
         "status": version.status,
-        "updated_at": version.updated_at,
+        "updated_at": version.believed("updated_at"),
+        "seen_at": version.received_at,
         "body": order.text,
         "event_id": order.event_id,
     }
@@ -160,13 +174,13 @@ def _keep_customers(
 
 
 def _merged(known: dict[str, Any], before: Sequence[Version], received: Sequence[ReceivedOrder]) -> dict[str, Any]:
-    """`known` has the age of the newest version in `before`."""
+    """`known` has the age of the latest version in `before`. Of equal age, what is received now is later."""
     versions = [order.version for order in received]
     personal = {id(order.version): order.personal for order in received}
     if before:
-        versions.append(newest_last(before)[-1])
-        personal[id(versions[-1])] = known
+        versions.insert(0, oldest_first(before)[-1])
+        personal[id(versions[0])] = known
     merged: dict[str, Any] = {} if before else dict(known)
-    for version in newest_last(versions):
+    for version in oldest_first(versions):
         merged |= personal[id(version)]
     return merged

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from partner_api import json_values
 from shelfsync.errors import ConfigurationError, DataError
-from shelfsync.inbox.events import event
+from shelfsync.inbox.events import event, forget_identities
 from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.orders.encryption import KEY, CustomerCipher
 from shelfsync.orders.ledger.orders import lock_all
@@ -87,13 +87,15 @@ def _strip_events(connection: Connection, order_id: str) -> int:
     )
     query = sa.select(event.c.event_id, event.c.body).where(event.c.kind.in_(("order", "unknown")), names)
     stripped = 0
-    for row in connection.execute(query.with_for_update()).all():
+    rows = connection.execute(query.with_for_update()).all()
+    for row in rows:
         harmless = as_json(
             split_personal_data(json_values.mapping(json_values.json_or_none(bytes(row.body))))[0]
         ).encode()
         if harmless != bytes(row.body):
             connection.execute(event.update().where(event.c.event_id == row.event_id).values(body=harmless))
             stripped += 1
+    forget_identities(connection, [row.event_id for row in rows])
     return stripped
 
 

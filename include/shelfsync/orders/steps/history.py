@@ -10,6 +10,8 @@ import hashlib
 import logging
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
 from shelfsync import metrics
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.encryption import CustomerCipher
@@ -17,6 +19,7 @@ from shelfsync.orders.ledger import history as order_history
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.orders.warehouse.record import forget_customers
 from shelfsync.store.engine import reason
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -146,9 +149,10 @@ def _apply(context: Context, connection: Connection, page: OrderPage) -> tuple[C
     """(orders as they are now, why others of the page are not applied)."""
     received: list[ReceivedOrder] = []
     unreadable: list[str] = []
+    received_at = connection.execute(sa.select(instant())).scalar_one()
     for order in page.orders:
         try:
-            received.append(ReceivedOrder.parse(order.raw, "history"))
+            received.append(ReceivedOrder.parse(order.raw, "history", received_at))
         except Exception as error:  # noqa: BLE001  one faulty order stops no other, whatever it raises
             unreadable.append(reason(error))
     now, failed = apply_each(context, connection, received, CustomerCipher(context.settings.orders))

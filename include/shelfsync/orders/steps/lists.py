@@ -12,6 +12,7 @@ from shelfsync.orders.ledger import history as order_history
 from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger.tables import customer_order as ledger_order
 from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
+from shelfsync.orders.order_state import load_version
 from shelfsync.orders.warehouse.record import customer_order, order_item
 from shelfsync.store.metadata import instant
 
@@ -29,13 +30,15 @@ _SHOWN = (
     *("order_id", "vendor", "order_code", "external_order_id", "status", "transport_type", "order_type", "placed_at"),
     *("promised_for", "accepted_for", "fulfilled_at", "order_total"),
 )
+_placed = sa.func.coalesce(customer_order.c.placed_at, ledger_order.c.first_seen_at)
+"""When an order was placed; if no such time is believed: when it was first received."""
 
 
 def orders(
     context: Context, *, vendor: str | None = None, only_open: bool = False, limit: int = 200
 ) -> list[dict[str, Any]]:
     """The last orders, newest first, each with its state, its hand-over and its last result."""
-    query = _listed().order_by(customer_order.c.placed_at.desc().nulls_last(), customer_order.c.order_id).limit(limit)
+    query = _listed().order_by(_placed.desc(), customer_order.c.order_id).limit(limit)
     if vendor is not None:
         query = query.where(customer_order.c.vendor == vendor)
     if only_open:
@@ -55,7 +58,7 @@ def order(context: Context, name: str) -> dict[str, Any] | None:
     named = sa.or_(
         by_id, customer_order.c.external_order_id == name.strip(), customer_order.c.order_code == name.strip()
     )
-    newest = _listed().where(named).order_by(by_id.desc(), customer_order.c.placed_at.desc().nulls_last())
+    newest = _listed().where(named).order_by(by_id.desc(), _placed.desc())
     with context.engine.connect() as connection:
         rows = connection.execute(newest.limit(1 + _OTHERS_MAX)).mappings().all()
         if not rows:
@@ -82,10 +85,10 @@ def results(context: Context, order_id: str) -> list[dict[str, Any]]:
 def today(context: Context) -> dict[str, Any]:
     """Orders placed since midnight (UTC) or still open, open alarms, and how far each store's history is known."""
     midnight = sa.func.date_trunc("day", instant(), "UTC")
-    query = _listed().where(sa.or_(customer_order.c.placed_at >= midnight, customer_order.c.status.in_(_OPEN)))
+    query = _listed().where(sa.or_(_placed >= midnight, customer_order.c.status.in_(_OPEN)))
     settings = context.settings.orders
     with context.engine.connect() as connection:
-        rows = connection.execute(query.order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1000)).mappings()
+        rows = connection.execute(query.order_by(_placed.desc()).limit(1000)).mappings()
         waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
         return {
             "orders": [dict(row) for row in rows],
@@ -118,7 +121,7 @@ def _listed() -> sa.Select[Any]:
     return (
         sa.select(
             *(customer_order.c[name] for name in _SHOWN),
-            ledger_order.c.first_seen_at,
+            *(ledger_order.c[name] for name in ("first_seen_at", "has_odd_time")),
             given.label("handed_over"),
             items.label("items"),
             last.c.action.label("result"),
@@ -136,8 +139,8 @@ def _reference(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _whole(connection: Connection, order_id: str) -> dict[str, Any]:
     items = sa.select(order_item).where(order_item.c.order_id == order_id).order_by(order_item.c.position)
-    seen = [order_version.c[name] for name in ("source", "status", "updated_at", "seen_at")]
-    versions = sa.select(*seen).where(order_version.c.order_id == order_id)
+    seen = [order_version.c[name] for name in ("source", "status", "updated_at", "seen_at", "body")]
+    versions = sa.select(*seen).where(order_version.c.order_id == order_id).order_by(order_version.c.version_id)
     handed = ("hand_over_id", "kind", "state", "attempts", "written_at", "taken_at", "error")
     hand_overs = sa.select(*(hand_over.c[name] for name in handed)).where(hand_over.c.order_id == order_id)
     return {
@@ -146,5 +149,15 @@ def _whole(connection: Connection, order_id: str) -> dict[str, Any]:
         "hand_overs": [
             dict(row) for row in connection.execute(hand_overs.order_by(hand_over.c.hand_over_id)).mappings()
         ],
-        "versions": [dict(row) for row in connection.execute(versions.order_by(order_version.c.version_id)).mappings()],
+        "versions": [_version(row) for row in connection.execute(versions).mappings()],
     }
+
+
+def _version(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """`not_believed`: a line about each of its times that is not used."""
+    times = load_version(row["body"], row["source"], row["seen_at"]).not_believed
+    lines = [
+        f"{name} {f'{at:%Y-%m-%d %H:%M:%S}' if at else '(unreadable)'} is not near the receipt: not used"
+        for name, at in times.items()
+    ]
+    return {name: row[name] for name in ("source", "status", "updated_at", "seen_at")} | {"not_believed": lines}

@@ -16,10 +16,11 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from shelfsync import metrics
 from shelfsync.inbox.event_body import parse
-from shelfsync.inbox.events import ORDER_CHANNEL, event, subscribed
+from shelfsync.inbox.events import ORDER_CHANNEL, event, forget_identities, subscribed
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger.tables import picking_result
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
+from shelfsync.orders.warehouse import record as warehouse
 from shelfsync.store import bulk
 from shelfsync.store.engine import libpq_url, reason
 from shelfsync.store.metadata import instant
@@ -60,7 +61,9 @@ def take(context: Context) -> dict[str, int]:
 
 def _waiting(connection: Connection) -> Sequence[Any]:
     """The longest waiting events, locked against other processes."""
-    query = sa.select(event.c.event_id, event.c.body).where(event.c.kind == "order", event.c.processed_at.is_(None))
+    query = sa.select(event.c.event_id, event.c.body, event.c.received_at).where(
+        event.c.kind == "order", event.c.processed_at.is_(None)
+    )
     return connection.execute(query.order_by(event.c.event_id).limit(AT_ONCE).with_for_update(skip_locked=True)).all()
 
 
@@ -72,7 +75,10 @@ def _applied(
     quarantined: dict[int, str] = {}
     for row in rows:
         try:
-            received[row.event_id] = ReceivedOrder.parse(parse(bytes(row.body)), "event", event_id=row.event_id)
+            order = ReceivedOrder.parse(parse(bytes(row.body)), "event", row.received_at, event_id=row.event_id)
+            received[row.event_id] = order
+            if odd := order.version.not_believed:
+                log.warning("take: event %d: %s not near its receipt: not used", row.event_id, " and ".join(odd))
         except Exception as error:  # noqa: BLE001  one faulty body stops no other, whatever it raises
             quarantined[row.event_id] = reason(error)
     now, failed = apply_each(context, connection, list(received.values()), cipher)
@@ -82,6 +88,8 @@ def _applied(
         del received[order.event_id]
     _mark(connection, [{"event_id": event_id, "body": order.text.encode()} for event_id, order in received.items()])
     _mark(connection, [{"event_id": event_id, "quarantine_reason": why} for event_id, why in quarantined.items()])
+    forgotten = warehouse.forgotten(connection, now)
+    forget_identities(connection, [event_id for event_id, order in received.items() if order.order_id in forgotten])
     return frozenset(now), quarantined
 
 

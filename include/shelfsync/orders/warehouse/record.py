@@ -42,7 +42,7 @@ customer_order = sa.Table(
     text("cancel_reason", "The code of the reason; null: unknown"),
     _number("sub_total", "The sum of the items"),
     _number("order_total", "What the customer pays"),
-    moment("updated_at", "The platform's instant of this state"),
+    moment("updated_at", "The platform's instant of this state; if it has none near its receipt: the receipt"),
     sa.Index("ix_customer_order_placed_at", "placed_at"),
     schema="warehouse",
     comment="One row an order, as it is now",
@@ -139,9 +139,10 @@ def write(connection: Connection, orders: Collection[OrderState]) -> None:
 
 
 def _order(order: OrderState) -> dict[str, Any]:
-    cancellation = order.ruling.order.raw.get("cancellation")
-    cancelled: Mapping[str, Any] = cancellation if isinstance(cancellation, dict) else {}
-    of_cancellation = {"cancelled_by": cancelled.get("cancelled_by"), "cancel_reason": cancelled.get("reason")}
+    of_cancellation = {
+        "cancelled_by": order.cancellation.get("cancelled_by"),
+        "cancel_reason": order.cancellation.get("reason"),
+    }
     names = [column.name for column in customer_order.columns if column.name not in of_cancellation]
     return {name: getattr(order, name) for name in names} | of_cancellation
 
@@ -239,6 +240,14 @@ def forget_customers_of(connection: Connection, order_ids: Sequence[str], *, day
         mark.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"encrypted": FORGOTTEN})
     )
     return count
+
+
+def forgotten(connection: Connection, order_ids: Collection[str]) -> set[str]:
+    """Those of these orders whose customer was forgotten on request."""
+    marks = sa.select(order_customer.c.order_id).where(
+        order_customer.c.encrypted == FORGOTTEN, bulk.among(order_customer.c.order_id, order_ids)
+    )
+    return set(connection.execute(marks).scalars())
 
 
 def forget_customers(connection: Connection) -> int:

@@ -21,7 +21,7 @@ ORDER_EVENT = View(
         "vendor": "The store",
         "source": "event, answer (to a PUT of shelfsync), read_back or history",
         "status": "The platform's status then",
-        "updated_at": "The platform's instant of this version",
+        "updated_at": "The platform's instant of this version; null: it has none near its receipt",
         "seen_at": "When it was first received from this source",
         "event_id": "The event of the inbox; null for another source",
     },
