@@ -61,11 +61,10 @@ def run(tmp_path, database_url, sandbox, erp):
         "PYTHONPATH": str(ROOT / "include"),
     }
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
-    (tmp_path / "products.py").write_text(example("python"), encoding="utf-8")
 
-    def call(*arguments: str, start: tuple[str, ...] = ("-m", "shelfsync")) -> str:
+    def call(*arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, *start, *arguments],
+            [sys.executable, "-m", "shelfsync", *arguments],
             env=clean | page | here | pace | place,
             cwd=tmp_path,
             capture_output=True,
@@ -119,7 +118,7 @@ def test_the_select_of_the_page_reads_what_each_store_sells(erp):
 
 @pytest.mark.slow
 def test_a_foreign_erp_goes_from_the_page_to_the_platform_and_stays_equal(run, erp, sandbox, database_url):
-    run(start=("products.py",))
+    run("sandbox", "fill")
     for vendor in STORES.values():
         theirs = sandbox.products(vendor)
         assert theirs.keys() == {sku for store, sku in foreign_erp.truth(erp) if store == vendor}

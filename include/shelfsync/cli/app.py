@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.cli import control, data, decide, inspect, orders, promotions, sync
+from shelfsync.cli import control, data, decide, inspect, orders, promotions, sandbox, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -147,6 +147,8 @@ def demo() -> None:
 
     raise typer.Exit(stack.main())
 
+
+app.add_typer(sandbox.app, name="sandbox", rich_help_panel=MACHINE)
 
 config = typer.Typer(help="The settings of this machine.", no_args_is_help=True)
 app.add_typer(config, name="config", rich_help_panel=MACHINE)

@@ -1,4 +1,4 @@
-"""The sandbox's control plane, as far as the demo needs it. The real platform has no such interface.
+"""The sandbox's control plane, as far as the demo and `shelfsync sandbox` need it. The real platform has no such interface.
 
 `python -m shelfsync.local.sandbox_control SANDBOX RECEIVER` makes a sandbox send its events to a receiver (docker-compose.yaml).
 """
@@ -10,6 +10,7 @@ import os
 import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from shelfsync.errors import ShelfsyncError
 
@@ -29,10 +30,11 @@ class SandboxRejectedError(ShelfsyncError):
 
 
 class SandboxControl:
-    """A client of the sandbox at `base_url`."""
+    """A client of the sandbox at `base_url`, for one of its chains."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, chain: str = CHAIN) -> None:
         self._base_url = f"{base_url}/_sandbox"
+        self._chain = quote(chain, safe="")
         self._client: httpx.Client | None = None
 
     def close(self) -> None:
@@ -43,39 +45,57 @@ class SandboxControl:
 
     def products(self, vendor: str) -> list[dict[str, Any]]:
         """The vendor's assortment as the platform holds it; prices are exact decimals."""
-        return list(self._call("GET", f"/chains/{CHAIN}/vendors/{vendor}/products")["products"])
+        return list(self._call("GET", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}/products")["products"])
 
     def put_products(self, vendor: str, products: Sequence[dict[str, Any]]) -> None:
         """Replaces the vendor's assortment; the vendor is created if it is new."""
-        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}", {})
-        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}/products", {"products": products})
+        self._call("PUT", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}", {})
+        self._call("PUT", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}/products", {"products": products})
 
     def send_events_to(self, url: str, secret: str) -> None:
         """`url` is the receiver's address; the addresses for jobs and for orders differ in their last segment."""
         result = {"catalog_url": f"{url}/catalog", "order_url": f"{url}/orders", "secret": secret}
-        self._call("PUT", f"/chains/{CHAIN}/webhook", result)
+        self._call("PUT", f"/chains/{self._chain}/webhook", result)
 
     def open_vendors(self) -> list[str]:
         """Vendors with something on sale; none before the platform knows where to send the events of orders."""
-        (chain,) = (chain for chain in self._call("GET", "/state")["chains"] if chain["chain"] == CHAIN)
-        if not chain["webhook"]["order_url"]:
-            return []
-        return [str(vendor["vendor"]) for vendor in chain["vendors"] if vendor["active"]]
+        return self.vendors(selling=True) if self.sends_orders() else []
+
+    def chains(self) -> list[str]:
+        """The chains that the sandbox has."""
+        return [str(chain["chain"]) for chain in self._call("GET", "/state")["chains"]]
+
+    def vendors(self, *, selling: bool = False) -> list[str]:
+        """The vendors of the chain; `selling`: those with something on sale."""
+        return [str(one["vendor"]) for one in self._state()["vendors"] if one["active"] or not selling]
+
+    def sends_orders(self) -> bool:
+        """Whether the platform knows where to send the events of orders."""
+        return bool(self._state()["webhook"]["order_url"])
+
+    def _vendor(self, vendor: str) -> str:
+        return f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}"
+
+    def _state(self) -> dict[str, Any]:
+        (chain,) = (one for one in self._call("GET", "/state")["chains"] if quote(one["chain"], safe="") == self._chain)
+        return dict(chain)
 
     def place_order(self, vendor: str, items: Sequence[dict[str, Any]], **options: Any) -> dict[str, Any]:
         """Places an order and returns it. Raises SandboxRejectedError if the app does not show a product."""
-        return self._call("POST", f"/chains/{CHAIN}/vendors/{vendor}/orders", {"items": items, **options})
+        return self._call(
+            "POST", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}/orders", {"items": items, **options}
+        )
 
     def order(self, order_id: str) -> dict[str, Any]:
         """An order as the platform has it now; one of the last 500."""
-        path = f"/chains/{CHAIN}/orders"
+        path = f"/chains/{self._chain}/orders"
         total = int(self._call("GET", f"{path}?limit=1")["total"])
         orders = self._call("GET", f"{path}?offset={max(0, total - 500)}")["orders"]
         return next(dict(order) for order in orders if order["order_id"] == order_id)
 
     def promotions(self) -> list[dict[str, Any]]:
         """The newest promotions with the state that the portal shows, the newest first."""
-        return list(self._call("GET", f"/chains/{CHAIN}/promotions")["promotions"])
+        return list(self._call("GET", f"/chains/{self._chain}/promotions")["promotions"])
 
     def move_order(self, order_id: str, step: str) -> None:
         """`dispatch`, `pick-up` or `cancel`; raises SandboxRejectedError if the state of the order forbids it."""
@@ -113,7 +133,9 @@ class SandboxControl:
             ):  # one for all calls costs 50 ms once; a connection of its own for each is never half closed
                 once = httpx.Limits(max_keepalive_connections=0)
                 self._client = httpx.Client(timeout=TIMEOUT_S, trust_env=False, limits=once)
-            answer = self._client.request(method, self._base_url + path, json=body)
+            content = None if body is None else json.dumps(body, default=float)  # its prices are decimals
+            headers = {"Content-Type": "application/json"}
+            answer = self._client.request(method, self._base_url + path, content=content, headers=headers)
         except httpx.HTTPError as error:
             raise ShelfsyncError(f"The sandbox does not answer {method} {path}: {error!r}") from None
         if answer.is_error:

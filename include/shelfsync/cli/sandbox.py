@@ -1,0 +1,97 @@
+"""`sandbox …`: the sandbox as one's own chain: its products from the ERP, and a customer's order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shelfsync.cli.command import Answer, Vendors, command
+from shelfsync.errors import DataError, PartlyFailedError
+
+app = typer.Typer(
+    help="The sandbox: give it the ERP's products, and order as a customer. No command works on a real platform.",
+    no_args_is_help=True,
+)
+
+At = Annotated[
+    str | None,
+    typer.Argument(metavar="VENDOR", help="The store; without it, the first one that has something on sale."),
+]
+Skus = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sku", metavar="SKU", help="What is ordered; may be repeated. Without it, one product that is on sale."
+    ),
+]
+Quantity = Annotated[int, typer.Option("--quantity", metavar="N", min=1, help="How many of each.")]
+
+
+@command(app, "shelfsync sandbox fill", "shelfsync sandbox fill --vendor store-001", name="fill")
+def fill(vendor: Vendors = None) -> Answer:
+    """Make the sandbox's vendors and products from the ERP: off sale and without a price, until a sync sends them.
+
+    Products that the sandbox has already stay as they are.
+    """
+    from shelfsync.local.sandbox_assortment import fill as fill_sandbox
+    from shelfsync.local.sandbox_assortment import open_sandbox
+    from shelfsync.settings import read_settings
+
+    settings = read_settings()
+    control = open_sandbox(settings)
+    try:
+        found = fill_sandbox(settings, control, tuple(vendor or ()))
+    finally:
+        control.close()
+    lines = [
+        f"vendor {name}: {made:,} products made, {found.kept[name]:,} were there" for name, made in found.made.items()
+    ]
+    lines += [f"vendor {name} failed: {why}" for name, why in found.failed.items()]
+    error = None
+    if found.failed:
+        name, why = next(iter(found.failed.items()))
+        error = PartlyFailedError(f"{len(found.failed)} vendors failed; the first is {name}: {why}")
+    elif not found.made:
+        raise DataError("sandbox: the ERP has no row of these vendors. Run `shelfsync check`, which lists its stores")
+    else:
+        lines.append("next: shelfsync sync --full")
+    return Answer({"made": found.made, "kept": found.kept, "failed": found.failed}, lines, error)
+
+
+@command(
+    app,
+    "shelfsync sandbox order",
+    "shelfsync sandbox order store-001 --sku 4711 --quantity 2",
+    name="order",
+)
+def order(vendor: At = None, sku: Skus = None, quantity: Quantity = 1) -> Answer:
+    """Order in the sandbox as a customer does."""
+    from shelfsync.local.sandbox_assortment import open_sandbox
+    from shelfsync.local.sandbox_control import SandboxRejectedError
+    from shelfsync.settings import read_settings
+
+    control = open_sandbox(read_settings())
+    try:
+        store = vendor or next(iter(control.vendors(selling=True)), None)
+        if store is None:
+            raise DataError("sandbox: no store has anything on sale. Run `shelfsync sync --full`")
+        wanted = list(sku or ())
+        if not wanted:
+            selling = [one["sku"] for one in control.products(store) if one["app"]["active"] and one["app"]["price"]]
+            wanted = selling[:1]
+        if not wanted:
+            raise DataError(f"sandbox: {store} has nothing on sale. Run `shelfsync sync --full --vendor {store}`")
+        placed = control.place_order(store, [{"sku": one, "quantity": quantity} for one in wanted])
+        sends = control.sends_orders()
+    except SandboxRejectedError as error:
+        raise DataError(f"sandbox: nothing was ordered. {error}") from None
+    finally:
+        control.close()
+    number = str(placed["order_id"])
+    lines = [f"order {number} of {store}: {quantity} x {', '.join(wanted)}"]
+    lines.append(
+        f"next: shelfsync orders show {number}"
+        if sends
+        else "the sandbox sends no event, because it knows no receiver; `shelfsync up --sandbox` starts one and names it"
+    )
+    return Answer({"order_id": number, "vendor": store, "skus": wanted, "event": sends}, lines)
