@@ -60,6 +60,8 @@ EXAMPLES = {
     "erp.files": "s3://example-erp/stock/*.parquet",
     "erp.file_format": "csv",
     "erp.sheet": "Stock",
+    "erp.header_row": "3",
+    "erp.fixed_width": '{"sku": "1-8", "price": "9-16"}',
     "erp.thousands_mark": ",",
     "erp.currencies": '["€", "EUR"]',
     "erp.null_words": '["NULL", "-"]',

@@ -41,6 +41,9 @@ _DOS_END = "\x1a"
 class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
+    allowed: tuple[str, ...] = ()
+    """The kinds of files, by their first bytes, that it reads besides text."""
+
     def __init__(
         self,
         found: FoundFile,
@@ -97,7 +100,7 @@ class CsvFile:
                             f"Not one of the first {len(part.damaged)} rows of {self._found.name} has the fields of its header: {part.damaged[0]}. "
                             f"Nothing was sent; correct {DELIMITER} or the file."
                         )
-                    columns = [[value or None for value in column] for column in zip(*part.intact, strict=True)]
+                    columns = [self._cells(column) for column in zip(*part.intact, strict=True)]
                     damaged = (*part.damaged, *part.joined, *part.no_rows)
                     count = len(part.intact) + len(damaged)
                     total += count
@@ -136,12 +139,19 @@ class CsvFile:
                 sample = self._end(part, sample, len(names), sku)
                 yield part
                 part = _Part()
-        ends = lines.terminated or part.ends_in_total or (self._quoted and lines.last.endswith('"'))
+        ends = lines.terminated or part.ends_in_total or self._is_whole(lines.last)
         if part.intact or part.damaged or part.no_rows:
             self._end(part, sample, len(names), sku)
             ends = ends or part.ends_in_total
             yield part
         self.unterminated = not ends
+
+    def _cells(self, column: Sequence[Any]) -> list[Any]:
+        return [value or None for value in column]
+
+    def _is_whole(self, last: str) -> bool:
+        """Whether a last line without a line break cannot have been cut inside its last field."""
+        return self._quoted and last.endswith('"')
 
     def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
         try:
@@ -268,7 +278,7 @@ class CsvFile:
             binary = first_bytes.open_unpacked(self._found)
             try:
                 head = self._head(binary)
-                first_bytes.reject(self._found, head)
+                first_bytes.reject(self._found, head, *self.allowed)
                 self._reject_encoding(head)
                 return io.TextIOWrapper(binary, encoding=self._encoding, errors=ESCAPING, newline="")
             except BaseException:

@@ -1,4 +1,4 @@
-"""The ERP as files: CSV, Parquet or workbooks, local or on any fsspec address, one file a vendor or one for all."""
+"""The ERP as files: CSV, fixed widths, JSON lines, Parquet or workbooks, local or on any fsspec address, one file a vendor or one for all."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.fixed_width import FixedWidth
+from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.erp.workbook import Workbook
@@ -101,11 +103,11 @@ T = TypeVar("T")
 
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
+_PACKED = ("", ".gz", ".zst", ".zip", ".bz2", ".xz")
 _ENDINGS = {
-    "csv": tuple(
-        name + packed for name in (".csv", ".txt", ".tsv") for packed in ("", ".gz", ".zst", ".zip", ".bz2", ".xz")
-    ),
+    "csv": tuple(name + packed for name in (".csv", ".txt", ".tsv") for packed in _PACKED),
     "parquet": (".parquet", ".pq"),
+    "jsonl": tuple(name + packed for name in (".jsonl", ".ndjson") for packed in _PACKED),
     "workbook": (".xlsx", ".xlsm", ".xls", ".ods"),
 }
 _CONTROL_BYTES_MAX = 4096
@@ -310,7 +312,7 @@ class FilesSource:
             rows = sum(number for vendor, number in expected.items() if vendor not in failed)
             return Claim(rows, f"the control file ({CONTROL_FILE})", caveat, failed)
         if (kind := self._format(found[0])) != "parquet":
-            what = "CSV" if kind == "csv" else kind
+            what = {"csv": "CSV", "jsonl": "file of JSON lines", "fixed": "text of fixed widths"}.get(kind, kind)
             how = f"a {what} without a control file proves nothing about what is absent (see {CONTROL_FILE})"
             return Claim(None, how, caveat, failed)
         if not address.names_each_file(self._address, found):
@@ -360,11 +362,11 @@ class FilesSource:
 
     def found(self, *, may_be_empty: bool = False) -> list[FoundFile]:
         """The files, sorted by path, all of one format; a ConfigurationError if there are none, unless there may be none."""
-        format_ = self._settings.file_format
-        endings = _ENDINGS[format_] if format_ else [ending for each in _ENDINGS.values() for ending in each]
         found = self._limit.answer(
             shown(self._address),
-            lambda: address.find(self._address, endings=endings, setting=self._setting, may_be_empty=may_be_empty),
+            lambda: address.find(
+                self._address, endings=self._endings(), setting=self._setting, may_be_empty=may_be_empty
+            ),
         )
         formats = {self._format(file) for file in found}
         if len(formats) > 1:
@@ -375,15 +377,23 @@ class FilesSource:
             )
         return found
 
+    def _endings(self) -> tuple[str, ...]:
+        format_ = self._settings.file_format or ("fixed" if self._settings.fixed_width else None)
+        if format_ == "fixed":
+            return (*_ENDINGS["csv"], ".dat", ".asc", ".prn")
+        return _ENDINGS[format_] if format_ else tuple(ending for each in _ENDINGS.values() for ending in each)
+
     def _format(self, file: FoundFile) -> str:
         if self._settings.file_format is not None:
             return self._settings.file_format
+        if self._settings.fixed_width:
+            return "fixed"
         if (format_ := format_by_ending(file.path)) is not None:
             return format_
         raise ConfigurationError(
             FILE_FORMAT,
             f"the ending of {file.path!r} is that of no known format",
-            f"Set it to {', '.join(_ENDINGS)}.",
+            f"Set it to {', '.join((*_ENDINGS, 'fixed'))}.",
         )
 
     def reader(self, file: FoundFile) -> CsvFile | ParquetFile | Workbook:
@@ -393,10 +403,14 @@ class FilesSource:
             case "parquet":
                 return ParquetFile(file, self._layout)
             case "workbook":
-                return Workbook(file, self._layout, settings.sheet, settings.header_row)
+                return Workbook(file, self._layout, settings.sheet, settings.header_row or 1)
+            case "jsonl":
+                return JsonLines(file, self._layout, settings.csv_encoding)
+            case "fixed":
+                return FixedWidth(file, self._layout, settings.fixed_width, settings.csv_encoding, settings.header_row)
         quoted = settings.csv_quoting == "standard"
         return CsvFile(
-            file, self._layout, settings.csv_delimiter, settings.csv_encoding, settings.header_row, quoted=quoted
+            file, self._layout, settings.csv_delimiter, settings.csv_encoding, settings.header_row or 1, quoted=quoted
         )
 
 

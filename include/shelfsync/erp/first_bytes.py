@@ -36,7 +36,7 @@ class Kind:
     format: str = ""
 
 
-_SAVE = "Let the ERP write CSV, Parquet or a workbook."
+_SAVE = "Let the ERP write CSV, Parquet, JSON lines or a workbook."
 KINDS = (
     Kind((b"PAR1",), "a Parquet file", f"Set {FILE_FORMAT} to parquet.", "parquet"),
     Kind(
@@ -63,7 +63,7 @@ KINDS = (
         "Look at it: it may be the error page of a server.",
     ),
     Kind((b"<?xml", b"\xef\xbb\xbf<?xml"), "XML", _SAVE),
-    Kind((b'{"', b"{ ", b"{\n"), "JSON", _SAVE),
+    Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl.", "jsonl"),
     Kind((b'[{"', b"[ {", b"[\n"), "one list of JSON", _SAVE),
     Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
     Kind((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),

@@ -16,6 +16,7 @@ from shelfsync.erp import address, column_kinds, first_bytes
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
+from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.notation import NUMBERS, is_written
 from shelfsync.erp.number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
@@ -178,7 +179,12 @@ def _read(file: FoundFile, head: bytes, proposal: Proposal, *, whole: bool) -> _
         return _parquet(file, proposal)
     if kind is not None and kind.format == "workbook":
         return _workbook(file, proposal)
-    if kind is not None and kind.format != "jsonl":
+    if kind is not None and kind.format == "jsonl":
+        proposal.kind = "JSON lines"
+        _format_setting(file, proposal, "jsonl")
+        with contextlib.closing(JsonLines(file, Layout({}, {}), "utf-8-sig").chunks(_TRIAL_ROWS)) as chunks:
+            return _of_chunk(next(chunks))
+    if kind is not None:
         raise ConfigurationError("FILE", f"{file.name} is {kind.name}, by its first bytes", kind.remedy)
     encoding = encoding_of(head)
     if encoding is None:
@@ -246,7 +252,7 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
     if shape is None:
         raise DataError(
             f"{file.name} is text, but no delimiter (comma, semicolon, tab, pipe) splits its lines into columns."
-            " Look at the file; if its columns have fixed widths, let the ERP write CSV."
+            " Look at the file; if its columns have fixed widths, name their places by SHELFSYNC_ERP__FIXED_WIDTH."
         )
     word = SHOWN.get(shape.delimiter, shape.delimiter)
     proposal.kind = f"a CSV with {word if len(word) > 1 else repr(word)} as delimiter"

@@ -23,12 +23,15 @@ class SourceSettings(Section):
     """A file with the SELECT, instead of `sql`. shelfsync rejects a file that other users can write."""
     files: str | None = None
     """A file, a folder or a pattern: `s3://bucket/stock/*.parquet`, `/data/{vendor}.csv`."""
-    file_format: Literal["csv", "parquet", "workbook"] | None = None
+    file_format: Literal["csv", "fixed", "jsonl", "parquet", "workbook"] | None = None
     """Format of the files; unset: decided by the file name's ending."""
     sheet: str | None = None
     """The sheet of a workbook; unset: its only visible one with any cell."""
-    header_row: int = Field(1, ge=1)
-    """The row, or the line of a CSV, with the names of the columns: what stands above it is a title and is not read."""
+    header_row: int | None = Field(None, ge=1)
+    """The row, or the line of a CSV, with the names of the columns: what stands above it is a title and is not read. Unset: the first; in a
+    text of fixed widths none."""
+    fixed_width: dict[str, str] = Field(default_factory=dict)
+    """For a text without delimiters: column -> its first and last character in each line, from 1: `{"sku": "1-8", "price": "9-16"}`."""
     csv_delimiter: str = ","
     """One character, or a word for it: `tab`, `comma`, `semicolon`, `pipe`."""
     csv_encoding: str = "utf-8-sig"

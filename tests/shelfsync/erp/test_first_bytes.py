@@ -79,7 +79,7 @@ def test_an_archive_has_one_file_and_no_password(read, path):
         (b"SQLite format 3\0", "sqlite:////PATH"),
         (b"<!DOCTYPE html><title>502</title>", "error page of a server"),
         (b'<?xml version="1.0"?>\n<list/>', "is XML"),
-        (b'{"vendor": "v"}\n', "is JSON, by its first bytes. Let the ERP write CSV"),
+        (b'{"vendor": "v"}\n', "is JSON, by its first bytes. If each line is one row, set .*FILE_FORMAT to jsonl"),
         (b'[{"vendor": "v"}]', "one list of JSON, by its first bytes. Let the ERP write CSV"),
         (b"Rar!\x1a\x07\x01\x00", "is an archive"),
     ],

@@ -1,0 +1,114 @@
+"""A file with one JSON object a line, row by row, with the proofs of a CSV: a line that is no object is quarantined, and a cut last line is reported.
+
+The columns are the keys of the first lines. A number keeps its digits: it is never a float. A key that is not in a row is null.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from shelfsync.erp.csvfile import CsvFile
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.columns import Layout
+
+_LINES_FOR_NAMES = 1000
+
+
+class JsonLines(CsvFile):
+    """One file."""
+
+    allowed = ("JSON",)
+
+    def __init__(self, found: FoundFile, layout: Layout, encoding: str) -> None:
+        super().__init__(found, layout, ",", encoding)
+
+    def likely_cause(self) -> DataError:
+        return DataError(
+            f"Not one of the first lines of {self._found.name} is a JSON object. Nothing was sent; let the ERP write one object a line."
+        )
+
+    def _header(self, reader: Any) -> tuple[str, ...]:  # noqa: ARG002  the first lines are rows too
+        with self._open() as file:
+            names = {name: None for line in islice(file, _LINES_FOR_NAMES) for name in _keys(line)}
+        if not names:
+            raise self.likely_cause()
+        return tuple(names)
+
+    def _reader(self, lines: Iterator[str]) -> Any:
+        return _Objects(lines, self)
+
+    def _cells(self, column: Sequence[Any]) -> list[Any]:
+        return [None if value == "" else value for value in column]
+
+    def _place_of_sku(self, names: tuple[str, ...]) -> None:
+        """No total stands below objects."""
+
+    def _is_whole(self, last: str) -> bool:
+        return last.rstrip().endswith("}")  # otherwise it is no object, and was reported
+
+
+class _Objects:
+    """The rows of the lines: the values of `names` of each object."""
+
+    def __init__(self, lines: Iterator[str], file: JsonLines) -> None:
+        self._lines = lines
+        self._file = file
+        self._names: tuple[str, ...] | None = None
+
+    def __iter__(self) -> _Objects:
+        return self
+
+    def __next__(self) -> list[Any]:
+        line = next(self._lines)
+        if not line.strip("\ufeff\r\n\t "):
+            return []
+        if self._names is None:
+            self._names = self._file.names()
+        try:
+            found = _object(line)
+        except (ValueError, RecursionError) as error:
+            raise csv.Error(f"no JSON object ({str(error)[:80]})") from None
+        unknown = next((name for name in found if name not in self._names), None)
+        if unknown is not None:
+            raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
+        return [_value(found.get(name)) for name in self._names]
+
+
+def _keys(line: str) -> list[str]:
+    try:
+        return list(_object(line))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _object(line: str) -> dict[str, Any]:
+    found = json.loads(
+        line.lstrip("\ufeff"), parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_without_repeats
+    )
+    if not isinstance(found, dict):
+        raise ValueError("it is another value")  # noqa: TRY004  the caller reports every line alike
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("it has a key twice")
+    return found
+
+
+def _value(value: Any) -> Any:
+    return json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, (dict, list)) else value

@@ -1,0 +1,104 @@
+"""JSON lines and fixed widths: exact values, and broken lines by their numbers."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from shelfsync.erp.sniff import sniff
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+
+PLACES = {"vendor": "1-4", "sku": "5-10", "price": "11-18"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    def _path(text, name):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(tmp_path / name)
+
+    return _path
+
+
+def test_values_of_json_are_exact(read, path):
+    lines = (
+        '{"vendor": "v", "sku": "007", "price": 0.10000000000000000001, "active": false, "quantity": 0}\n\n'
+        '{"sku": 12345678901234567890, "vendor": "v", "price": "1.50", "active": true}\n'
+        '{"vendor": "v", "sku": "Müller", "price": 1e2, "quantity": null, "barcode": ""}'
+    )
+    rows = read(files=path(lines, "stock.jsonl")).rows
+    assert [row["sku"] for row in rows] == ["007", "12345678901234567890", "Müller"]
+    assert [row["price"] for row in rows] == ["0.10000000000000000001", "1.50", "100"]
+    assert [row["active"] for row in rows] == ["false", "true", None]
+    assert [row["quantity"] for row in rows] == ["0", None, None]
+    assert len(read(files=path(gzip.compress(lines.encode()), "stock.ndjson.gz")).rows) == 3
+
+
+def test_the_notation_of_texts_is_not_that_of_json_numbers(read, path):
+    lines = '{"vendor": "v", "sku": "1", "price": "1,50"}\n{"vendor": "v", "sku": "2", "price": 1.5}\n'
+    assert [row["price"] for row in read(files=path(lines, "a.jsonl"), decimal_mark=",").rows] == ["1.50", "1.5"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        '{"vendor": "v"',
+        '["v", 1]',
+        '{"sku": "1", "sku": "2"}',
+        '{"price": NaN}',
+        "[" * 5000,
+        '{"later": 1}',
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_a_broken_line_costs_itself_and_is_named(read, path, line, rows):
+    good = '{"vendor": "v", "sku": "%s", "price": 1.5}\n'
+    first = "".join(good % number for number in range(1000))
+    found = read(files=path(first + f"{line}\n" + good % "last", "a.jsonl"), chunk_rows=rows * 100).rows
+    [bad] = [row for row in found if "\ufffd" in row["sku"]]
+    assert bad["sku"].startswith("\ufffd line 1001: ")
+    assert len(found) == 1002
+
+
+def test_json_that_was_cut_or_is_no_lines_sends_nothing(read, path):
+    with pytest.raises(IncompleteExtractError, match="cut in the middle of the row that begins in line 2"):
+        read(files=path('{"vendor": "v", "sku": "1", "price": 1}\n{"vendor": "v", "sku"', "a.jsonl"))
+    with pytest.raises(DataError, match="one object a line"):
+        read(files=path("vendor,sku\nv,1\n", "a.jsonl"))
+    with pytest.raises(ConfigurationError, match=r"set SHELFSYNC_ERP__FILE_FORMAT to jsonl"):
+        read(files=path('{"vendor": "v"}\n', "a.csv"))
+
+
+def test_sniff_knows_json_lines(read, path):
+    found = sniff(path('{"Filiale": "v", "Artikel": 1, "Preis": 1.5}\n', "a.log"))
+    assert found.settings["FILE_FORMAT"] == "jsonl"
+    assert found.settings["COLUMNS"] == '{"vendor": "Filiale", "sku": "Artikel", "price": "Preis"}'
+
+
+def test_columns_of_fixed_width_are_read_by_their_places(read, path):
+    lines = "0101  0071    1,50\r\n0102Müller   12,00\r\n0102\r\n"
+    where = path(lines.encode("cp1252"), "stock.dat")
+    rows = read(files=where, fixed_width=PLACES, csv_encoding="cp1252", decimal_mark=",").rows
+    assert [(row["vendor"], row["sku"], row["price"]) for row in rows[:2]] == [
+        ("0101", "0071", "1.50"),
+        ("0102", "Müller", "12.00"),
+    ]
+    assert rows[2]["sku"].startswith("\ufffd line 3: 4 characters, and the last column begins at 11")
+
+
+def test_a_title_above_fixed_widths_is_left_out_and_a_cut_line_is_reported(read, path):
+    body = "storeSKU   PRICE\n" + "0101000071    1.50\n"
+    assert len(read(files=path(body, "a.txt"), fixed_width=PLACES, header_row=1).rows) == 1
+    with pytest.raises(IncompleteExtractError, match="cut in the middle of the row that begins in line 2"):
+        read(files=path("0101000071    1.50\n0101000", "a.dat"), fixed_width=PLACES)
+    with pytest.raises(IncompleteExtractError, match="does not end with a line break"):
+        read(files=path("0101000071    1.50\n0101000072    1.", "a.dat"), fixed_width=PLACES)
+    assert len(read(files=path("0101000071    1.50\n0101000072    1.50", "a.dat"), fixed_width=PLACES).rows) == 2
+
+
+@pytest.mark.parametrize("place", ["", "0-3", "9-3", "a-b", "-3"])
+def test_a_place_that_is_none_is_named(read, path, place):
+    with pytest.raises(ConfigurationError, match=r"FIXED_WIDTH: .* is no place"):
+        read(files=path("x\n", "a.dat"), fixed_width=PLACES | {"sku": place})
