@@ -87,7 +87,8 @@ def normalise(
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])
     several = _repeated(skus, with_vendor)
-    if several.any() and (repeated := _equal_to_an_earlier(came, settings, several)).any():
+    one = several & ~odd_key.may_be_several(skus) if several.any() else several
+    if one.any() and (repeated := _equal_to_an_earlier(came, settings, one)).any():
         found = normalise(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
         return replace(found, repeated=int(repeated.sum()))
     _check_sku(skus, findings, settings.sku_length_max, several)

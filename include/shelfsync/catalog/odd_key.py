@@ -150,11 +150,16 @@ def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> p
     return _rounded(texts, found, gone)
 
 
+def may_be_several(texts: pa.Array) -> Mask:
+    """Keys that lost digits (`4.00638E+12`) or were damaged: rows with the same one may be of different SKUs."""
+    return mask(
+        pc.match_substring_regex(texts, rf"^\d(?:[.,]\d+)?[eE][+]\d+$|^\d{{15}}0+$|{_DAMAGED}").fill_null(False)
+    )
+
+
 def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:
     """Also keys that lost digits (`4.00638E+12`) or were damaged: each row takes another of the SKUs that it may have been."""
-    lost = mask(pc.match_substring_regex(texts, rf"^\d(?:[.,]\d+)?[eE][+]\d+$|^\d{{15}}0+$|{_DAMAGED}")) & mask(
-        found.is_null()
-    )
+    lost = may_be_several(texts) & mask(found.is_null())
     if not lost.any() or not len(gone):
         return found
     rows: defaultdict[str, list[int]] = defaultdict(list)
