@@ -59,7 +59,7 @@ def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True
     names = (vendors or context.settings.sync.vendors)[:1] or _known_vendors(context)
     if not names:
         log.info("check: no vendor is known yet; the platform is asked for a token only")
-    check_platform(context, vendors, names or (None,))
+    check_platform(context, vendors, names or (None,), known=_vendors_of_chain(context) if vendors else ())
     log.info("check: database, ERP and platform answer")
     return broken
 
@@ -289,6 +289,14 @@ def _orders(settings: Settings) -> list[str]:
     except ConfigurationError as error:
         return [str(error)]
     return []
+
+
+def _vendors_of_chain(context: Context) -> list[str]:
+    """The vendors that the ledger or the settings name."""
+    with context.engine.connect() as connection:
+        return sorted(
+            {*vendors_of_ledger.known_vendors(connection), *VendorIds.of(context.settings.erp).vendors().values()}
+        )
 
 
 def _known_vendors(context: Context) -> tuple[str, ...]:

@@ -219,11 +219,39 @@ def user_or(name: str | None) -> str:
     return name or getpass.getuser()
 
 
+def of_platform(given: Any) -> Any:
+    """What was typed as one vendor or several. A ConfigurationError if one of them is the ERP's id of a store, with the platform's."""
+    from shelfsync.settings import read_settings
+
+    erp = read_settings().erp if given else None
+    if erp is None or not (erp.vendor_ids or erp.vendor_ids_file):
+        return given
+    from shelfsync.erp.vendor_ids import VendorIds  # brings pyarrow
+
+    try:
+        ids = VendorIds.of(erp)
+    except ConfigurationError:  # a store can be paused all the same; whoever reads the ERP reports it
+        return given
+    for name in [given] if isinstance(given, str) else given:
+        if (vendor := ids.called_otherwise(name)) is not None:
+            raise ConfigurationError(
+                "VENDOR",
+                f"{name!r} is the ERP's id of the store that the platform calls {vendor!r}",
+                f"Write {vendor}.",
+            )
+    return given
+
+
 Vendors = Annotated[
-    list[str] | None, typer.Option("--vendor", metavar="VENDOR", help="Only this vendor; may be repeated.")
+    list[str] | None,
+    typer.Option("--vendor", metavar="VENDOR", callback=of_platform, help="Only this vendor; may be repeated."),
 ]
-OneVendor = Annotated[str | None, typer.Option("--vendor", metavar="VENDOR", help="Only this vendor.")]
-Vendor = Annotated[str, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]
+OneVendor = Annotated[
+    str | None, typer.Option("--vendor", metavar="VENDOR", callback=of_platform, help="Only this vendor.")
+]
+Vendor = Annotated[
+    str, typer.Argument(metavar="VENDOR", callback=of_platform, help="The platform's identifier of the store.")
+]
 Sku = Annotated[str, typer.Argument(metavar="SKU", help="The SKU.")]
 Skus = Annotated[list[str] | None, typer.Option("--sku", metavar="SKU", help="Only this SKU; may be repeated.")]
 Full = Annotated[bool, typer.Option("--full", help="Send the whole assortment, not only what changed.")]

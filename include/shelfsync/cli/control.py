@@ -18,6 +18,7 @@ from shelfsync.cli.command import (
     Skus,
     User,
     Vendor,
+    of_platform,
     opened,
     progress,
     read_duration,
@@ -32,7 +33,9 @@ TakeOffSale = Annotated[
     bool, typer.Option("--take-off-sale", help="First take its products off sale, and wait for every result.")
 ]
 LeaveOnSale = Annotated[bool, typer.Option("--leave-on-sale", help="Leave its products as they are on the platform.")]
-Scoped = Annotated[str | None, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]
+Scoped = Annotated[
+    str | None, typer.Argument(metavar="VENDOR", callback=of_platform, help="The platform's identifier of the store.")
+]
 Chain = Annotated[bool, typer.Option("--chain", help="Everything of the chain that is configured.")]
 All = Annotated[bool, typer.Option("--all", help="Everything that this ledger serves.")]
 Category = Annotated[

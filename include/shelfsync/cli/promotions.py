@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import Answer, Limit, Reason, User, Yes, command, confirm, opened, progress, user_or
+from shelfsync.cli.command import (
+    Answer,
+    Limit,
+    Reason,
+    User,
+    Yes,
+    command,
+    confirm,
+    of_platform,
+    opened,
+    progress,
+    user_or,
+)
 from shelfsync.cli.sync import failures, partly, summed
 from shelfsync.errors import ShelfsyncError
 
@@ -33,7 +45,10 @@ OfState = Annotated[
     Literal["new", "upcoming", "running", "over", "ended", "failed"] | None,
     typer.Option("--state", help="Only promotions of this state."),
 ]
-OfVendor = Annotated[str | None, typer.Option("--vendor", metavar="VENDOR", help="Only promotions of this vendor.")]
+OfVendor = Annotated[
+    str | None,
+    typer.Option("--vendor", metavar="VENDOR", callback=of_platform, help="Only promotions of this vendor."),
+]
 OfCampaign = Annotated[
     str | None,
     typer.Option("--campaign", metavar="TEXT", help="Only promotions with this text in their campaign or name."),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from shelfsync.cli.command import Answer, Vendors, command
+from shelfsync.cli.command import Answer, Vendors, command, of_platform
 from shelfsync.errors import DataError, PartlyFailedError
 
 app = typer.Typer(
@@ -16,7 +16,9 @@ app = typer.Typer(
 
 At = Annotated[
     str | None,
-    typer.Argument(metavar="VENDOR", help="The store; without it, the first one that has something on sale."),
+    typer.Argument(
+        metavar="VENDOR", callback=of_platform, help="The store; without it, the first one that has something on sale."
+    ),
 ]
 Skus = Annotated[
     list[str] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,10 @@ class VendorIds:
         found = {ours: vendor for ours, vendor in pairs if ours}
         return dict(sorted(found.items(), key=lambda pair: (pair[1] is None, pair[1] or "", pair[0])))
 
+    def called_otherwise(self, vendor: str) -> str | None:
+        """The platform's id of what is no vendor of its own, but one of the ERP's ids; None: it is a vendor, or neither."""
+        return None if vendor in self._ids.values() else self.platform_id(vendor)
+
     def platform_id(self, store: str) -> str | None:
         """The platform's id of one of the ERP's ids; None: no setting names it."""
         return self._ids.get(store.strip(_SPACES))
@@ -135,6 +140,12 @@ class VendorIds:
 
 def _is_odd(name: str) -> bool:
     return bool(is_odd(pa.array([name], pa.string())).any())
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """A question for a name that is none of the known ones and resembles some; else nothing."""
+    alike = [] if name in known else difflib.get_close_matches(name, known, n=3, cutoff=0.8)
+    return f"Is {' or '.join(map(repr, alike))} meant? " if alike else ""
 
 
 def _read(file: Path) -> dict[str, str]:

@@ -146,12 +146,15 @@ def is_known_good(context: Context, vendors: tuple[str, ...]) -> bool:
     return _known_good(context, _fingerprint(_derived(context), vendors))
 
 
-def check_platform(context: Context, vendors: tuple[str, ...], names: Sequence[str | None]) -> None:
+def check_platform(
+    context: Context, vendors: tuple[str, ...], names: Sequence[str | None], *, known: Sequence[str] = ()
+) -> None:
     """Requests a token and one of `names` (None: the token alone), and stores a successful check for `vendors`.
 
+    An error about a vendor asks whether one of the `known` vendors is meant.
     ConfigurationError names the setting that the platform rejects; TryAgainError if it throttles.
     """
-    _ask_one_of(context, names)
+    _ask_one_of(context, names, known)
     _remember(context, _fingerprint(_derived(context), vendors))
 
 
@@ -194,11 +197,11 @@ def unknown_vendors(context: Context, names: Sequence[str]) -> tuple[list[str], 
     return list(unknown), len(left[ASKED_MAX:])
 
 
-def _ask_one_of(context: Context, names: Sequence[str | None]) -> None:
+def _ask_one_of(context: Context, names: Sequence[str | None], known: Sequence[str] = ()) -> None:
     """Tries one after the other until the platform accepts a call; raises the error of the last. A wrong address is wrong for all."""
     for name in names:
         try:
-            _ask(context, name)
+            _ask(context, name, known)
         except ConfigurationError as error:
             if name == names[-1] or error.setting == _ADDRESS:
                 raise
@@ -206,7 +209,7 @@ def _ask_one_of(context: Context, names: Sequence[str | None]) -> None:
             return
 
 
-def _ask(context: Context, vendor: str | None) -> None:
+def _ask(context: Context, vendor: str | None, known: Sequence[str] = ()) -> None:
     """Token and, with a vendor, chain and vendor; the platform's error, as a setting to correct."""
     platform = context.settings.platform
     try:
@@ -218,17 +221,22 @@ def _ask(context: Context, vendor: str | None) -> None:
             "Correct the credentials; they must belong to this chain.",
         ) from None
     except (NotFoundError, NotEnabledError) as error:
+        from shelfsync.erp.vendor_ids import VendorIds, meant  # brings pyarrow
+
+        stores = [] if vendor is None else VendorIds.of(context.settings.erp).erp_ids([vendor])
+        called = "".join(f" (the ERP's store {store!r})" for store in stores if store != vendor)
+        hint = "" if vendor is None else meant(vendor, known)
         if vendor is not None and _known_good(context, _fingerprint(_derived(context), ("*",)), within_s=math.inf):
             raise ConfigurationError(
                 "SHELFSYNC_SYNC__VENDORS, SHELFSYNC_ERP__VENDOR_IDS or --vendor",
-                f"the platform does not know vendor {vendor!r} of chain {platform.chain!r}: {error.fact}",
-                "Correct the vendor, or ask the account manager to enable it.",
+                f"the platform does not know vendor {vendor!r}{called} of chain {platform.chain!r}: {error.fact}",
+                f"{hint}Correct the vendor, or ask the account manager to enable it.",
             ) from None
-        which = "" if vendor is None else f" or has no vendor {vendor!r}"
+        which = "" if vendor is None else f" or has no vendor {vendor!r}{called}"
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
             f"the platform does not know chain {platform.chain!r}{which}: {error.fact}",
-            "Correct the chain, name the stores as the platform does (SHELFSYNC_ERP__VENDOR_IDS), or ask the account manager to enable them.",
+            f"{hint}Correct the chain, name the stores as the platform does (SHELFSYNC_ERP__VENDOR_IDS), or ask the account manager to enable them.",
         ) from None
     except ThrottledError as error:
         raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None

@@ -288,3 +288,39 @@ def test_check_reports_files_of_another_day(here, monkeypatch, tmp_path):
     assert code == 0, errors
     assert "has files of several days" in out + errors
     assert "at 2026-01-02 00:00 UTC" in out + errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sync", "--vendor", "store-001", "--vendor", "0101"),
+        ("plan", "--vendor", "0101"),
+        ("explain", "0101", "a"),
+        ("pause", "0101"),
+        ("orders", "list", "--vendor", "0101"),
+        ("sandbox", "order", "0101"),
+    ],
+)
+def test_the_erps_id_of_a_store_is_answered_with_the_platforms(here, monkeypatch, words):
+    monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS", '{"0101": "store-001", "0102": "store-002"}')
+    code, output, _ = here(*words, "--json")
+    assert code == 3
+    assert error(output)["message"] == "VENDOR: '0101' is the ERP's id of the store that the platform calls 'store-001'"
+    assert error(output)["remedy"] == "Write store-001."
+
+
+@pytest.mark.slow
+def test_a_mistyped_vendor_is_answered_with_those_that_resemble_it(here, stock, monkeypatch):
+    stock("store-001", "store-002")
+    code, _, errors = here("sync", "--vendor", "stroe-001")
+    assert (code, "meant?" in errors) == (3, False), "none is known yet"
+    assert here("sync")[0] in {0, 2, 9}
+    assert "Is 'store-001'" in here("sync", "--vendor", "stroe-001")[2]
+    assert "meant?" not in here("sync", "--vendor", "nowhere")[2]
+    monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS", '{"store-001": "0101", "store-002": "store-002"}')
+    assert "does not know vendor '0101' (the ERP's store 'store-001')" in here("check", "--vendor", "0101")[2]
+
+
+def test_a_file_of_ids_that_cannot_be_read_stops_no_pause(here, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS_FILE", "gone.csv")
+    assert here("pause", "store-001", "--force", "--reason", "stocktaking")[0] == 0
