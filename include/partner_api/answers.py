@@ -179,7 +179,15 @@ def _kind(answer: Answer, call: Call) -> Judgement:
         remedy = "Check client id and secret, and that they belong to this base address"
         return errors.CredentialsError, "the platform does not accept the client id and secret", remedy
     message = "the platform rejects the request with a status that the interface does not define"
-    return _missing(answer) if status == 404 else _REJECTIONS.get(status, (errors.UnexpectedAnswerError, message, None))
+    found = _REJECTIONS.get(status, (errors.UnexpectedAnswerError, message, None))
+    return _missing(answer) if status == 404 else _NO_TOKEN_ACCEPTED if status == 401 and answer.renewed else found
+
+
+_NO_TOKEN_ACCEPTED: Judgement = (
+    errors.CredentialsError,
+    "the platform issues tokens and accepts none of them here, a new one neither",
+    "Client id and secret are right. Check that base address and chain are theirs, and ask the account manager to enable them for this call",
+)
 
 
 _REJECTIONS: dict[int, Judgement] = {

@@ -87,7 +87,8 @@ def exchange(session: Session, call: Call) -> Answer:
             continue
         except PartnerError as error:
             raise _placed(error, call, request_id) from None
-        answer = replace(answer, request_id=answers.request_id(answer, request_id), token=token)
+        platforms_id = answers.request_id(answer, request_id)
+        answer = replace(answer, request_id=platforms_id, token=token, renewed=rejected is not None)
         wait_s = _report(session, call, answer)
         if answer.status == 401 and token is not None and rejected is None and tokens.can_renew(session):
             rejected = token

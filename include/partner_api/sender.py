@@ -104,6 +104,8 @@ class Answer:
     token: SecretStr | None = None
     """The token that the request carried, so that excerpts can hide it."""
     cut: bool = False
+    renewed: bool = False
+    """The request carried a token that was new because the platform had rejected the one before."""
 
     @property
     def content_type(self) -> str:

@@ -20,7 +20,7 @@ PAGE = "<!DOCTYPE html><html><head><title>x</title></head></html>"
     ("answer", "error", "message"),
     [
         ((400, {"message": "bad"}), errors.InvalidRequestError, "halve"),
-        ((401, {}), errors.CredentialsError, "client id and secret"),
+        ((401, {}), errors.CredentialsError, "accepts none of them here"),
         ((403, {"code": "NO"}), errors.CredentialsError, "client id and secret"),
         ((403, PAGE), errors.BlockedError, "Send nothing for a while"),
         ((404, b""), errors.NotFoundError, "chain and vendor"),

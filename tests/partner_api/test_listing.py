@@ -230,7 +230,7 @@ def test_the_connection_test_falls_back_to_the_listing(tools):
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        ((401, {}), CredentialsError, "Check client id and secret"),
+        ((401, {}), CredentialsError, "Client id and secret are right"),
         ((403, {"code": "X"}), CredentialsError, "Check client id and secret"),
         ((404, {}), NotFoundError, r"no vendor 'v' of chain 'demo-chain'.*Check chain and vendor"),
         ((404, {"message": "Platform Not Found"}), NotEnabledError, "account manager"),

@@ -194,6 +194,7 @@ def test_a_rejected_new_token_ends_the_call_after_one_repeat(tools):
     with pytest.raises(CredentialsError) as caught:
         tools.client(server).list_catalog("v")
     assert caught.value.status == 401
+    assert "Client id and secret are right" in str(caught.value)
     assert (len(server.of("POST")), len(server.of("GET"))) == (2, 2)
 
 

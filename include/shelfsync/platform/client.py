@@ -218,7 +218,7 @@ def _ask(context: Context, vendor: str | None, known: Sequence[str] = ()) -> Non
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CLIENT_ID / SHELFSYNC_PLATFORM__CLIENT_SECRET (or the connection shelfsync_platform)",
             f"the platform rejects the credentials: {error.fact}",
-            "Correct the credentials; they must belong to this chain.",
+            f"{error.remedy.rstrip('.')}.",
         ) from None
     except (NotFoundError, NotEnabledError) as error:
         from shelfsync.erp.vendor_ids import VendorIds, meant  # brings pyarrow
