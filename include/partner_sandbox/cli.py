@@ -91,9 +91,18 @@ def _started(arguments: list[str]) -> Iterator[RunningSandbox]:
         running.stop()
 
 
+def _port(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give a whole number from 0 to 65535")
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="partner-sandbox", description=ABOUT, epilog=EPILOG)
-    parser.add_argument("--port", type=int, default=PORT, help=f"{PORT} without it; 0 lets the operating system choose")
+    parser.add_argument(
+        "--port", type=_port, default=PORT, help=f"{PORT} without it; 0 lets the operating system choose"
+    )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")
     parser.add_argument("--demo", action="store_const", const=True, help="fill the vendors with products to try with")
@@ -103,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--job-seconds", type=float, help="how long a job takes by the sandbox's clock (0.5)")
     parser.add_argument("--seed", type=int, help="identifiers and tokens that repeat")
     parser.add_argument("--public-url", help="its address in links, when it is reached by another one")
-    parser.add_argument("--storage-port", type=int, default=0, help="of the storage host of presigned links")
+    parser.add_argument("--storage-port", type=_port, default=0, help="of the storage host of presigned links")
     parser.add_argument("--storage-url", help="the storage host's address in links, when it is reached by another one")
     parser.add_argument(
         "--expose-control", action="store_const", const=True, help="answer the control plane to other machines too"

@@ -206,3 +206,12 @@ def test_a_hundred_megabytes_are_accepted_within_a_gibibyte():
     assert log.count('"success"') == count // 11
     assert log.count('"failed"') == count - count // 11
     assert peak_kib < 1024 * 1024
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "abc", "80.0", "٨٠"])
+def test_an_impossible_port_is_named_without_a_traceback(capsys, port):
+    for flag in ("--port", "--storage-port"):
+        with pytest.raises(SystemExit) as ended:
+            _parser().parse_args([f"{flag}={port}"])
+        assert ended.value.code == 2
+        assert "is no port; give a whole number from 0 to 65535" in capsys.readouterr().err

@@ -65,7 +65,6 @@ def test_a_source_without_what_it_needs():
     ("url", "problem"),
     [
         (f"postgresql//shop:{SECRET}@db/erp", "no database URL"),
-        (f"postgresql://shop:{SECRET}@db:many/erp", "no database URL"),
         (f"foxpro://shop:{SECRET}@db/erp", "no driver is known for 'foxpro'"),
         (f"postgresql+nodriver://shop:{SECRET}@db/erp", "no driver is known"),
         (f"mysql://shop:{SECRET}@db/erp", "there is no module 'MySQLdb'"),

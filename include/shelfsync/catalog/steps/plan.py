@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
@@ -160,7 +161,11 @@ def fingerprints(settings: Settings) -> dict[str, str]:
 
 
 def write(plan: dict[str, Any], file: Path) -> None:
-    """Writes the plan to a file atomically; a ConfigurationError if that fails."""
+    """Writes the plan to a file atomically, in place of an older plan; a ConfigurationError if that fails, or if the file is no plan."""
+    if os.path.lexists(file) and not _may_be_replaced(file):
+        raise ConfigurationError(
+            "--out", f"{file} exists and is no plan, so it is not replaced", "Name another file, or move this one away."
+        )
     partial = file.parent / f".{file.name}.part"
     try:
         partial.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
@@ -171,6 +176,17 @@ def write(plan: dict[str, Any], file: Path) -> None:
         raise ConfigurationError(
             "--out", f"{file} cannot be written: {error.strerror}", "Name a file in a folder that you can write."
         ) from None
+
+
+def _may_be_replaced(file: Path) -> bool:
+    """Whether it is an empty file or a plan, of whatever version."""
+    try:
+        if not file.is_file() or file.stat().st_size > FILE_BYTES_MAX:
+            return file.is_dir()  # a folder cannot be replaced by a file
+        found = file.read_text("utf-8")
+        return not found or {"format", "checksum"} <= json.loads(found).keys()
+    except (ValueError, AttributeError, OSError, RecursionError):
+        return False
 
 
 def read(file: Path) -> Plan:

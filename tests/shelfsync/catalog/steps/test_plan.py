@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from app_calls import open_calls
 from partner_api import StreamedBody
 from shelfsync.catalog.steps import plan as plans
-from shelfsync.errors import DataError, PlanMovedError, ReadOnlyError
+from shelfsync.errors import ConfigurationError, DataError, PlanMovedError, ReadOnlyError
 
 V = "store-001"
 SKUS = [f"s{number:02}" for number in range(12)]
@@ -230,6 +232,21 @@ def test_a_damaged_plan_is_rejected_in_one_line(tmp_path, content):
         plans.read(file)
     with pytest.raises(DataError, match="no plan of this version"):
         plans.read(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"sku,price\n1,2\n", b"{}", b"[1]", b"\xff", b"[" * 100_000])
+def test_a_plan_replaces_an_older_plan_and_no_file_of_something_else(tmp_path, content):
+    file = tmp_path / "plan.json"
+    for _ in range(2):
+        plans.write({"format": 0, "checksum": "of an older version"}, file)
+    file.write_bytes(b"")
+    plans.write({"format": 0, "checksum": "x"}, file)
+    file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="exists and is no plan, so it is not replaced"):
+        plans.write({}, file)
+    assert file.read_bytes() == content
+    with pytest.raises(ConfigurationError, match="is not replaced"):
+        plans.write({}, Path(os.devnull))
 
 
 def test_no_secret_is_in_a_plan(shop):
