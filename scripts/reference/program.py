@@ -46,6 +46,7 @@ EXAMPLES = {
     "platform.client_secret": "the-secret-of-the-portal",
     "platform.token": "the-token-of-the-portal",
     "platform.proxy": "http://proxy.example.com:3128",
+    "promotions.end_dates": "whole_day",
     "platform.download_hosts": "files.example.com",
     "platform.private_hosts": "sandbox",
     "platform.dialect": '{"token_body": "json"}',

@@ -131,6 +131,16 @@ def instant(when: dt.datetime) -> str:
     return when.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
+def minutes(start: dt.datetime, end: dt.datetime, zone: str) -> str:
+    """The first and the last minute of a window in a zone, for a person; in UTC where the year 9999 ends before the zone's."""
+    last = max(start, end - dt.timedelta(milliseconds=1))
+    try:
+        first, last = (when.astimezone(zoneinfo.ZoneInfo(zone)) for when in (start, last))
+    except OverflowError:
+        return minutes(start, end, "UTC")
+    return f"first minute {first:%Y-%m-%d %H:%M}, last minute {last:%Y-%m-%d %H:%M} {zone}"
+
+
 class Heads:
     """All heads of a run, each distinct text read once and numbered; never more than the ERP has campaigns."""
 
@@ -141,6 +151,8 @@ class Heads:
         self._by_text: dict[tuple[str | None, ...], int | Fault] = {}
         self._numbers: dict[Head, int] = {}
         self.all: list[Head] = []
+        self.moved: dict[str, list[str]] = {}
+        """Campaign -> its times that a change of the clock skips or repeats, each as a sentence with the time that is taken."""
 
     def find(self, texts: Mapping[str, str | None]) -> int | Fault:
         """The number of the head with these texts, or its fault."""
@@ -156,13 +168,17 @@ class Heads:
             return Fault(None, "campaign", "campaign_characters", message)
         if campaign is not None and not self._odd_ids and (odd := _odd(texts["campaign"] or "")) is not None:
             return odd
+        moved: list[str] = []
         try:
-            head = _head(texts, self._settings)
+            head = _head(texts, self._settings, moved)
         except _FaultyError as fault:
             return Fault(campaign, fault.field, fault.reason, fault.message)
         except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
             message = f"the head of the campaign cannot be read: {type(error).__name__}"
             return Fault(campaign, "campaign", "campaign_unreadable", message)
+        if moved:
+            known = self.moved.setdefault(head.campaign, [])
+            known += [line for line in moved if line not in known]
         return self.number(head)
 
     def number(self, head: Head) -> int:
@@ -173,7 +189,7 @@ class Heads:
         return self._numbers[head]
 
 
-def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
+def _head(texts: Mapping[str, str | None], settings: PromotionSettings, moved: list[str]) -> Head:
     from shelfsync.catalog.number import FALSE, TRUE
 
     campaign = _text(texts.get("campaign"))
@@ -193,11 +209,11 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         raise _FaultyError(
             "type", "bundle_without_quantities", "a bundle needs purchased_quantity and discounted_quantity"
         )
-    start, end = (_time(name, texts, settings.timezone) for name in ("start_time", "end_time"))
+    start, end = (_time(name, texts, settings, moved) for name in ("start_time", "end_time"))
     if start >= end:
-        raise _FaultyError(
-            "end_time", "end_before_start", f"it ends at {instant(end)}, before its start at {instant(start)}"
-        )
+        because = f" ({'; '.join(moved)})" if moved else ""
+        message = f"it ends at {instant(end)}, before its start at {instant(start)}{because}"
+        raise _FaultyError("end_time", "end_before_start", message)
     overlap = (_text(texts.get("overlap")) or "").lower()
     if overlap not in {*TRUE, *FALSE, ""}:
         raise _FaultyError(
@@ -243,25 +259,53 @@ def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((place, text.strip()) for place, text in names.items()))
 
 
-def _time(field: str, texts: Mapping[str, str | None], zone: str) -> dt.datetime:
-    """ISO 8601 with a time of day; without a zone it is of the zone of the settings. Cut to milliseconds."""
+def _time(field: str, texts: Mapping[str, str | None], settings: PromotionSettings, moved: list[str]) -> dt.datetime:
+    """ISO 8601; without a zone it is of the zone of the settings. Cut to milliseconds. `moved` gets a time that the zone has not, or twice.
+
+    A date alone begins with that day. If it is an end, a setting says whether the day belongs to the campaign.
+    """
     text = _text(texts.get(field))
     if text is None:
         raise _FaultyError(field, f"{field}_missing", f"{field} is missing")
-    if len(text) <= 10:  # a date alone
+    day = _is_date(text)
+    if day and field == "end_time" and settings.end_dates is None:
         raise _FaultyError(
             field,
             f"{field}_without_time",
-            f"{field} {_shown(text)} has no time of day, so it is unclear whether the day itself is included",
+            f"{field} {_shown(text)} has no time of day, so it is unclear whether the day itself is included (SHELFSYNC_PROMOTIONS__END_DATES)",
         )
     try:
         when = dt.datetime.fromisoformat(text)
+        if day and field == "end_time" and settings.end_dates == "whole_day":
+            when += dt.timedelta(days=1)
         if when.tzinfo is None:
-            when = when.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+            zone = zoneinfo.ZoneInfo(settings.timezone)
+            if (note := _clock_changes(when, zone)) is not None:
+                moved.append(f"{field} {_shown(text)} {note}")
+            when = when.replace(tzinfo=zone)
         when = when.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         raise _FaultyError(field, f"{field}_not_a_time", f"{field} {_shown(text)} is no ISO 8601 date-time") from None
     return when.replace(microsecond=when.microsecond // 1000 * 1000)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        dt.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _clock_changes(when: dt.datetime, zone: zoneinfo.ZoneInfo) -> str | None:
+    """What a change of the clock makes of a time of day without a zone; None: the zone has it once."""
+    first, second = (when.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    if first.utcoffset() == second.utcoffset():
+        return None
+    taken = first.astimezone(dt.UTC).astimezone(zone)
+    if taken.replace(tzinfo=None) != when:
+        return f"is no time in {zone.key}, where the clock skips it: {taken:%H:%M} is taken"
+    return f"comes twice in {zone.key}, where the clock is set back: the first is taken"
 
 
 def _word(field: str, texts: Mapping[str, str | None], default: str, allowed: tuple[str, ...]) -> str:

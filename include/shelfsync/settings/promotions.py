@@ -18,6 +18,8 @@ class PromotionSettings(SourceSettings):
     """The language of a name that is plain text and no map of locales."""
     timezone: str = "UTC"
     """Time zone of times that carry none: a name like Europe/Berlin."""
+    end_dates: Literal["whole_day", "start_of_day"] | None = None
+    """An end that is a date alone: `whole_day`: the campaign runs on that day too; `start_of_day`: that day is without it. Unset: it is quarantined."""
     values: Literal["interface", "spec"] = "interface"
     """`interface`: strike-throughs with a final price alone; `spec`: percentages, amounts, bundles and further reasons too."""
     audiences: dict[str, Literal["everybody", "club", "staff"]] = Field(default_factory=dict)

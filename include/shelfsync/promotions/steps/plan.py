@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError, StaleRunError, some_of
 from shelfsync.promotions.guard import Hold
-from shelfsync.promotions.head import EVERY
+from shelfsync.promotions.head import EVERY, minutes
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
@@ -322,6 +322,9 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
                 "skus": 0,
                 "requests": 0,
                 "replaced": step.replaced,
+                "window": minutes(step.wanted.head.start, step.wanted.head.end, context.settings.promotions.timezone)
+                if step.wanted
+                else None,
             },
         )
         action["skus"] += row["skus"]

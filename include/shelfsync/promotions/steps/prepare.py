@@ -112,6 +112,9 @@ class _Preparation:
         for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
             self._vendor(vendor, files.get(vendor), every, raw_of_every)
         self._freeze(every)
+        prepared.lines += [
+            f"campaign {campaign}: {'; '.join(lines)}" for campaign, lines in sorted(self._heads.moved.items())
+        ]
         star = frozenset(prepared.vendors_known) if self._settings.all_vendors == "star" else None
         known_names = [Named(known.vendors, known.campaigns, known.header) for known in self._known if known.there]
         prepared.wanted, lines = self._groups.wanted(star=star, known=known_names)

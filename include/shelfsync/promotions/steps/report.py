@@ -197,6 +197,7 @@ def _lines(summary: dict[str, Any], more: list[str]) -> list[str]:
     if summary["dry_run"]:
         lines += [
             f"would {action['action']} campaign {action['campaign']} ({action['name']}): {action['skus']} SKUs at {action['vendors']} vendors, {action['requests']} requests"
+            + (f", {action['window']}" if action["window"] else "")
             for action in summary["actions"]
         ]
     lines += [f"{count} findings: {cause}" for cause, count in summary["findings"].items()]

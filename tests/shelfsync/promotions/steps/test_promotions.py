@@ -268,7 +268,7 @@ def test_a_row_that_cannot_be_meant_leaves_its_sku_as_acknowledged_and_a_head_fr
     quarantined = shop.rows(
         "SELECT vendor, sku, reason FROM warehouse.promotion_quarantine WHERE run_id = 2 ORDER BY sku"
     )
-    assert quarantined == [("*", "a", "price_decimal_comma"), ("store-001", "c", "end_time_without_time")]
+    assert quarantined == [("*", "a", "price_decimal_comma"), ("store-001", "c", "end_time_not_a_time")]
 
 
 @pytest.mark.slow

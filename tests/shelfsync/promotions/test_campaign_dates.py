@@ -1,0 +1,81 @@
+"""When a campaign begins and ends: dates without a time of day, and times that a change of the clock skips or repeats."""
+
+from __future__ import annotations
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.promotions.head import Fault, Heads, minutes
+from shelfsync.promotions.schemas import HEAD
+from shelfsync.settings import PromotionSettings
+
+BERLIN = "Europe/Berlin"
+HEAD_ROW = dict.fromkeys(HEAD) | {"campaign": "c1", "name": "Spring"}
+
+
+def found(start, end, **settings):
+    """The head of a campaign, or its fault; and what was told of its times."""
+    heads = Heads(PromotionSettings(timezone=BERLIN, **settings))
+    number = heads.find(HEAD_ROW | {"start_time": start, "end_time": end})
+    return (number if isinstance(number, Fault) else heads.all[number]), heads.moved.get("c1", [])
+
+
+def window(start, end, **settings):
+    head, _ = found(start, end, **settings)
+    return minutes(head.start, head.end, BERLIN)
+
+
+def test_an_end_without_a_time_of_day_is_the_whole_day_or_not_by_a_setting():
+    fault, _ = found("2027-03-01", "2027-03-07")
+    assert fault.reason == "end_time_without_time"
+    assert "SHELFSYNC_PROMOTIONS__END_DATES" in fault.message
+    first = "first minute 2027-03-01 00:00, last minute"
+    assert window("2027-03-01", "2027-03-07", end_dates="whole_day") == f"{first} 2027-03-07 23:59 {BERLIN}"
+    assert window("2027-03-01", "2027-03-07", end_dates="start_of_day") == f"{first} 2027-03-06 23:59 {BERLIN}"
+    assert window("2027-03-01", "2027-03-01", end_dates="whole_day") == f"{first} 2027-03-01 23:59 {BERLIN}"
+    assert found("2027-03-01", "2027-03-01", end_dates="start_of_day")[0].reason == "end_before_start"
+    assert found("2027-03-01", "9999-12-31", end_dates="whole_day")[0].reason == "end_time_not_a_time"
+
+
+@given(day=st.dates(dt.date(2000, 1, 1), dt.date(2099, 12, 31)), days=st.integers(1, 400))
+def test_a_whole_day_ends_as_the_next_one_begins_whatever_the_clock_does(day, days):
+    last = day + dt.timedelta(days=days)
+    head, moved = found(day.isoformat(), last.isoformat(), end_dates="whole_day")
+    after = last + dt.timedelta(days=1)
+    assert head.end == dt.datetime(after.year, after.month, after.day, tzinfo=ZoneInfo(BERLIN))
+    assert head.start.astimezone(ZoneInfo(BERLIN)).date() == day
+    assert moved == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "told"),
+    [
+        (
+            "2027-03-28 02:30",
+            "2027-03-30 00:00",
+            'start_time "2027-03-28 02:30" is no time in Europe/Berlin, where the clock skips it: 03:30',
+        ),
+        ("2027-10-30 00:00", "2027-10-31 02:30", 'end_time "2027-10-31 02:30" comes twice in Europe/Berlin'),
+    ],
+)
+def test_a_time_that_the_clock_skips_or_repeats_is_taken_and_told(start, end, told):
+    head, moved = found(start, end)
+    assert not isinstance(head, Fault)
+    [line] = moved
+    assert line.startswith(told)
+    assert found(f"{start}+01:00", f"{end}+01:00")[1] == [], "with an offset there is one such time"
+
+
+def test_a_window_that_the_gap_turns_round_says_why():
+    fault, _ = found("2027-03-28 02:30", "2027-03-28 03:15")
+    assert fault.reason == "end_before_start"
+    assert "the clock skips it: 03:30 is taken" in fault.message
+
+
+def test_the_last_minute_of_the_year_9999_is_told_in_utc():
+    utc = dt.UTC
+    assert minutes(dt.datetime(2027, 1, 1, tzinfo=utc), dt.datetime.max.replace(tzinfo=utc), BERLIN).endswith("UTC")
