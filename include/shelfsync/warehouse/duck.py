@@ -213,7 +213,8 @@ def _type(column: sa.Column[Any]) -> pa.DataType | None:
         sa.DateTime: pa.timestamp("us", tz="UTC"),
         sa.Double: pa.float64(),
     }
-    return next((types[kind] for kind in type(column.type).__mro__ if kind in types), None)
+    stored = column.type.impl_instance if isinstance(column.type, sa.types.TypeDecorator) else column.type
+    return next((types[kind] for kind in type(stored).__mro__ if kind in types), None)
 
 
 def _schema(columns: list[sa.Column[Any]]) -> pa.Schema:
