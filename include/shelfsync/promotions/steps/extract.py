@@ -51,14 +51,16 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
             for chunk in extracted:
                 partition.add(_for_all(chunk))
             proof = extracted.proof()
-            unread = extracted.failed
+            unread = dict(extracted.failed)
         files = partition.finish()
         nameless, failed = partition.nameless_raw, partition.failed
-    for vendor, (error, _) in failed.items():  # without its rows its promotions would seem to have ended
-        raise DataError(f"promotions, extract: the rows of vendor {vendor!r} could not be written: {error}")
+    unread |= {vendor: f"its rows could not be written: {error}" for vendor, (error, _) in failed.items()}
+    if EVERY in unread:
+        raise DataError(f"promotions, extract: the rows of all vendors: {unread[EVERY]}")
     for vendor, error in unread.items():
-        raise DataError(f"promotions, extract: the rows of vendor {vendor!r} could not be read: {error}")
-    manifest = {"rows": proof.rows, "vendors": {vendor: path for vendor, (path, _) in sorted(files.items())}}
+        log.error("promotions, extract: vendor %s: %s", vendor, error)
+    read = {vendor: path for vendor, (path, _) in sorted(files.items()) if vendor not in unread}
+    manifest = {"rows": proof.rows, "vendors": read, "unread": {vendor: str(why) for vendor, why in unread.items()}}
     path = context.lake.write_bytes("promotion_manifest", "all", ".json", json.dumps(manifest).encode())
     with context.engine.begin() as connection:
         promotion_runs.extracted(connection, run_id, manifest_path=path, proof=proof.how, complete=proof.complete)

@@ -362,6 +362,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "counts": counts,
         "forecast": {"requests": ahead.requests, "minutes": ahead.minutes, "minutes_at_floor": ahead.minutes_at_floor},
         "reasons": reasons,
+        "unread": prepared.unread,
         "waiting": later,
         "waits": _waits(undecided),
         "actions": list(actions.values())[:200],

@@ -54,6 +54,8 @@ class Prepared:
     """(campaign, vendor) of which the extract has rows, and the platform can express none."""
     waiting: dict[str, int] = field(default_factory=dict)
     """Vendor -> rows that wait for their base price."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Vendor -> why its own source could not be read."""
     lines: list[str] = field(default_factory=list)
     reasons: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of quarantined rows, by keyword: `rows`, and the `vendor` and `example` of the first one."""
@@ -98,6 +100,8 @@ class _Preparation:
 
         prepared, files = self._prepared, self._manifest["vendors"]
         prepared.counts["rows"] = self._manifest["rows"]
+        prepared.unread = self._manifest.get("unread", {})
+        self._leave_unread_alone()
         every = self._normalised(files.get(EVERY), *prepared.vendors_known)
         raw_of_every = self._raw(files.get(EVERY))
         self._quarantine(EVERY, every.quarantine)
@@ -320,6 +324,14 @@ class _Preparation:
 
     def _raw(self, path: str | None) -> pa.Table:
         return RAW.empty_table() if path is None else self._context.lake.read_table(path).cast(RAW)
+
+    def _leave_unread_alone(self) -> None:
+        """Without the rows of a vendor its promotions would seem to have ended, and each that it shares would seem to be without it."""
+        for known in self._known:
+            for vendor, why in self._prepared.unread.items():
+                if known.there and {vendor, EVERY} & set(known.vendors):
+                    for campaign in known.campaigns:
+                        self._prepared.frozen.setdefault(campaign, f"vendor {vendor} could not be read: {why}")
 
     def _freeze(self, of: Normalised) -> None:
         for campaign in of.frozen:

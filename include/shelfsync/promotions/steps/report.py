@@ -150,6 +150,9 @@ def _verdict(
             f"the platform does not know {len(unknown)} vendors ({named}) and rejected all {sum(row['pairs'] for row in unknown):,} pairs of them;"
             " `shelfsync check` compares the vendors of the ERP and the platform"
         )
+    if unread := (run.report or {}).get("unread"):
+        vendor, why = next(iter(unread.items()))
+        return "partly_failed", f"{len(unread)} vendors could not be read ({some_of(unread)}): {vendor}: {why}"
     return "succeeded", None
 
 
