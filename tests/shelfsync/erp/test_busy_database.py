@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -85,6 +86,34 @@ def test_a_lock_timeout_of_postgresql_itself_is_told_as_a_lock(erp_url, erp_engi
             assert error.exit_code == ExitCode.TRY_AGAIN
             assert "has locked what was read" in str(error)
             assert "Correct it" not in str(error)
+
+
+def test_a_true_deadlock_of_postgresql_is_told_as_that(erp_url, erp_engine):
+    """The SELECT calls a function that takes one lock and waits for another; who has that one waits for the first."""
+    execute(
+        erp_engine,
+        "CREATE FUNCTION two_locks() RETURNS numeric LANGUAGE plpgsql AS $$"
+        " BEGIN PERFORM pg_advisory_xact_lock(71); PERFORM pg_advisory_xact_lock(72); RETURN 1; END $$",
+    )
+    waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 72 AND NOT granted"
+
+    def turn_round(other: sa.Connection) -> None:
+        until = time.monotonic() + 30
+        while not other.exec_driver_sql(waits).scalar_one():
+            assert time.monotonic() < until, "the SELECT does not wait"
+            time.sleep(0.01)
+        other.exec_driver_sql("SELECT pg_advisory_xact_lock(71)")  # granted once the SELECT was ended
+
+    with erp_engine.begin() as other:
+        other.exec_driver_sql("SELECT pg_advisory_xact_lock(72)")
+        thread = threading.Thread(target=turn_round, args=(other,))
+        thread.start()
+        try:
+            error = error_of(lambda: read(erp_url, ROWS.format("two_locks()")))
+        finally:
+            thread.join()
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "deadlock" in str(error)
 
 
 def test_an_administrators_end_of_the_session_or_of_the_statement_is_told_as_that(erp_url, erp_engine):
