@@ -12,6 +12,8 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from shelfsync.erp import address, column_kinds, first_bytes
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
@@ -23,10 +25,11 @@ from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
+from shelfsync.look_alike import characters_of, is_odd
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.column_kinds import Guess
@@ -337,8 +340,21 @@ def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
         for kind, place in chosen.items()
         if (one := guesses[place]) is not None and not one.sure
     ]
+    proposal.unsure += [line for kind in ("vendor", "sku") if kind in chosen for line in _odd_keys(table, chosen[kind])]
     _propose_missing(table, proposal, chosen, where)
     _propose_notation(table, proposal, chosen)
+
+
+def _odd_keys(table: _Table, place: int) -> Iterator[str]:
+    """Keys that are another key only to a machine: each of them is a row that will not be sent."""
+    keys = pa.array(table.columns[place], pa.string())
+    odd = keys.filter(pa.array(is_odd(keys)))
+    if len(odd):
+        what = characters_of(odd)[0].as_py()
+        yield (
+            f"{len(odd):,} of {len(keys):,} cells of {table.names[place]!r} are another key to a machine than to a person, such as {odd[0].as_py()!r}{what};"
+            " shelfsync quarantines their rows"
+        )
 
 
 def _samples(values: Sequence[str]) -> tuple[str, ...]:

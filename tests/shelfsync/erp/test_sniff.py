@@ -166,6 +166,12 @@ def test_a_file_that_nothing_can_be_said_about_is_named(proposed, data, error, t
         proposed(data)
 
 
+def test_keys_that_a_run_quarantines_are_named(proposed):
+    found = proposed("vendor,sku,price\nstore-001,100001\u00a0,1.99\nstore-001,100002,2.99\n".encode())
+    assert any("1 of 2 cells of 'sku'" in line and "NO-BREAK SPACE (U+00A0)" in line for line in found.unsure)
+    assert not any("vendor" in line and "another key" in line for line in found.unsure)
+
+
 _TEXTS = st.text("0123456789.,;:|\t\"'\n\r -()€äאЖ\0\ufeffvendorskuprice=\x1a", max_size=300)
 _BEGINNINGS = st.sampled_from(
     [
