@@ -48,6 +48,8 @@ class Chunk:
     vendor: str | None = None
     damaged: Sequence[str] = field(default=())
     typed: frozenset[str] = frozenset()
+    types: Mapping[str, str] = field(default_factory=dict)
+    """All columns of the source, also those that are not read -> their types, where it tells both; empty: `names` are all."""
     no_rows: int = 0
 
 

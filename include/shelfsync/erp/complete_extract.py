@@ -119,6 +119,8 @@ class Extract:
         self._styles = layout.styles("")
         self._proof: Proof | None = None
         self.look: Look | None = None
+        self.columns: dict[str, str] = {}
+        """The source's columns so far, by name -> type: `text` and `a value` where the source tells no more."""
         """Sees each column of each chunk, if it is set before the first one."""
         self.rows = 0
         """Rows read from the ERP so far, before any hook."""
@@ -172,6 +174,9 @@ class Extract:
                 return
             number, error = number + 1, None
             if chunk.where != self._styles.where:
+                self.columns |= chunk.types or {
+                    name: "a value" if name in chunk.typed else "text" for name in chunk.names
+                }
                 self._styles = self._layout.styles(chunk.where)
             first, styles = self.rows_out + 1, self._styles
             try:

@@ -54,11 +54,12 @@ class ParquetFile:
                 raise EmptyFileError(
                     f"{self._found.name} has no row. An empty file is taken for a broken one: nothing was sent."
                 )
+            types = {field.name: str(field.type) for field in file.schema_arrow}
             wanted = self._layout.wanted(file.schema_arrow.names, self._found.name, vendor=self._found.vendor)
             try:
                 for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
                     columns = [pa.chunked_array([batch.column(name)]) for name in wanted]
-                    yield Chunk(wanted, columns, batch.num_rows, self._found.name, self._found.vendor)
+                    yield Chunk(wanted, columns, batch.num_rows, self._found.name, self._found.vendor, types=types)
             except (pa.ArrowException, OSError) as error:
                 raise self._broken(error) from None
 

@@ -122,6 +122,11 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
         Rule("rate_limit.usage", keep.history_days, "old.hour_at < :cutoff"),
         Rule("rate_limit.pause", keep.history_days, "old.until_at < :cutoff"),
+        Rule(
+            "ledger.source_columns",
+            keep.history_days,
+            "old.seen_at < :cutoff AND EXISTS (SELECT 1 FROM ledger.source_columns AS newer WHERE newer.source_columns_id > old.source_columns_id)",
+        ),
         Rule("ledger.outage", keep.history_days, "old.ended_at < :cutoff"),
         Rule("warehouse.quarantine", keep.quarantine_days, _OLD_SYNC),
         Rule("warehouse.missed_change", keep.quarantine_days, _OLD_SYNC),

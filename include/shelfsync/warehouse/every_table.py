@@ -14,6 +14,7 @@ import shelfsync.catalog.ledger.observations
 import shelfsync.catalog.ledger.readings
 import shelfsync.catalog.ledger.rejections
 import shelfsync.catalog.ledger.restorations
+import shelfsync.catalog.ledger.source_columns
 import shelfsync.catalog.ledger.tables
 import shelfsync.catalog.ledger.vendor_counts
 import shelfsync.catalog.warehouse.assortment_history
@@ -23,6 +24,7 @@ import shelfsync.catalog.warehouse.tables
 import shelfsync.inbox.events
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record
+import shelfsync.outages
 import shelfsync.platform.client
 import shelfsync.platform.jobs.table
 import shelfsync.platform.kill_switch

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
-from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.changes import ReportedChanges, known_stores, land_some, read_changed
@@ -94,7 +94,7 @@ def _whole(
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
-            left_out = extracted.left_out
+            left_out, seen = extracted.left_out, extracted.columns
             unread = {name: why for name, why in extracted.failed.items() if not wanted or name in wanted}
         for name, why in unread.items():
             in_report.error("extract: vendor %s: %s", name, why)
@@ -107,6 +107,7 @@ def _whole(
                 f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
                 " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
             )
+    seen = _judged(context, run, {} if unread or failed else seen)
     if proof.rows == 0:
         raise DataError(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
@@ -119,7 +120,7 @@ def _whole(
         files, unlaid = reported.compare(files)
         failed |= {name: f"its rows could not be written: {why}" for name, why in unlaid.items()}
     failed |= {name: why for name, why in unread.items() if is_usable(name)}
-    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths)
+    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths, seen)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
@@ -159,6 +160,7 @@ def _write(
     nameless: pa.Table,
     land: Land,
     reported: dict[str, str],
+    columns: dict[str, str],
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
@@ -195,6 +197,24 @@ def _write(
         record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
+        if columns:
+            source_columns.note(connection, run.run_id, columns)
+
+
+def _judged(context: Context, run: Run, columns: dict[str, str]) -> dict[str, str]:
+    """The columns to be kept: none of a run of some vendors, which may not see all files. DataError if they differ and shall stop the run."""
+    policy = context.settings.erp.changed_columns
+    if policy == "ignore" or run.vendors or run.skus:
+        return {}
+    if policy == "stop":
+        with context.engine.connect() as connection:
+            changes = source_columns.differences(connection, columns) if columns else None
+        if changes:
+            raise DataError(
+                f"{source_columns.sentence(changes, 'extract')}. Nothing was sent; if it is meant, run once with"
+                " SHELFSYNC_ERP__CHANGED_COLUMNS=tell."
+            )
+    return {} if run.dry_run else columns
 
 
 def _missing(context: Context, name: str, skus: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import change_files, holds, runs, tables, vendor_runs
+from shelfsync.catalog.ledger import change_files, holds, runs, source_columns, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import absent, counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.each_vendor import PREPARE
@@ -82,6 +82,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
             quarantine.unusable_news(connection, run_id),
         )
         missed = quarantine.missed_lines(connection, run_id) + change_files.lines(connection, run_id)
+        missed += source_columns.lines(connection, run_id=run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)

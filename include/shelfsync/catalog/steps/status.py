@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics, outages
-from shelfsync.catalog.ledger import batches, change_files, restorations, tables
+from shelfsync.catalog.ledger import batches, change_files, restorations, source_columns, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger import runs as catalog_runs
 from shelfsync.catalog.ledger.batches import rank
@@ -156,6 +156,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
             *quarantine.unusable_lines(unusable),
             *events.quarantined_jobs(connection),
             *change_files.lines(connection),
+            *source_columns.lines(connection),
         ]
     for row in vendors:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
