@@ -1,4 +1,4 @@
-"""Deaths of each kind of process that only the schedule follows: one of sixteen here, all of them by `make crash-sweep`."""
+"""Deaths of each kind of process that only the schedule follows: one of 24 here, all of them by `make crash-sweep`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from simulation.abandoned import PROCESSES, abandoned
 
-EVERY = 16
+EVERY = 24
 
 
 @pytest.mark.slow

@@ -70,8 +70,8 @@ def test_seeds_that_once_failed_converge(world, seed):
 
 
 @pytest.mark.slow
-def test_every_sixteenth_crash_point_of_a_day_converges(world):
-    every = points(effects_of_a_day(world))[::16]  # all of them: make crash-sweep
+def test_some_crash_points_of_a_day_converge(world):
+    every = points(effects_of_a_day(world))[::24]  # all of them: make crash-sweep
     wrong = crash_sweep(every, partial(dies_at, world))
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
