@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,9 +25,6 @@ from shelfsync.cli.command import (
     user_or,
 )
 from shelfsync.errors import DataError, PartlyFailedError
-
-if TYPE_CHECKING:
-    from shelfsync.context import Context
 
 TakeOffSale = Annotated[
     bool, typer.Option("--take-off-sale", help="First take its products off sale, and wait for every result.")
@@ -110,7 +107,6 @@ def forget(
         raise typer.BadParameter("name one of --take-off-sale and --leave-on-sale", param_hint="--take-off-sale")
     given, who = _required(reason), user_or(user)
     with opened() as context:
-        vendor = _platform_id(context, vendor)
         found = on_sale(context, vendor)
         lines, summary, rest = [], None, found
         if found.skus and (take_off_sale or not (leave_on_sale or _left(vendor, found.line))):
@@ -142,17 +138,6 @@ def _left(vendor: str, line: str) -> bool:
         return False
     typer.confirm(f"Forget {vendor}, and leave {line}?", abort=True, err=True)
     return True
-
-
-def _platform_id(context: Context, vendor: str) -> str:
-    """The vendor; a DataError with its id for the ERP's name of a store."""
-    from shelfsync.erp.vendor_ids import VendorIds
-
-    ids = VendorIds.of(context.settings.erp)
-    theirs = ids.platform_id(vendor)
-    if theirs in {None, vendor} or ids.erp_ids([vendor]):
-        return vendor
-    raise DataError(f"forget: {vendor!r} is the ERP's name of the store. The platform's is {theirs}: name that one")
 
 
 def restore(

@@ -41,7 +41,7 @@ def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_las
     assert "(the ERP's store Lille)" in output
     assert "`shelfsync forget store-002 --take-off-sale --reason TEXT`" in output
     code, _, error = here("forget", "Lille", "--take-off-sale", *WHY)
-    assert (code, "'Lille' is the ERP's name of the store. The platform's is store-002" in error) == (4, True)
+    assert (code, "'Lille' is the ERP's id of the store that the platform calls 'store-002'" in error) == (3, True)
     code, _, error = here("forget", "store-002", *WHY)
     assert (code, "8 of 8 products are on sale" in error) == (ExitCode.DATA, True)
     assert here("forget", "store-002", "--take-off-sale", "--leave-on-sale", *WHY)[0] == ExitCode.USAGE
