@@ -20,6 +20,10 @@ class GateBehind:
     def __init__(self, inner: Gate) -> None:
         self._inner = inner
 
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when the request may be sent."""
+        self._inner.admit(operation, priority, vendors)
+
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on."""
         self._inner.report(operation, status, retry_after_s, blocked)
@@ -39,10 +43,6 @@ class OutageGate(GateBehind):
     def __init__(self, inner: Gate, engine: Engine) -> None:
         super().__init__(inner)
         self._engine = engine
-
-    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
-        """Returns when the request may be sent."""
-        self._inner.admit(operation, priority, vendors)
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on. A block of the edge is a pause of the rate limit: the platform behind it is not heard of."""

@@ -60,7 +60,7 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
     for vendor, error in unread.items():
         log.error("promotions, extract: vendor %s: %s", vendor, error)
     read = {vendor: path for vendor, (path, _) in sorted(files.items()) if vendor not in unread}
-    manifest = {"rows": proof.rows, "vendors": read, "unread": {vendor: str(why) for vendor, why in unread.items()}}
+    manifest = {"rows": proof.rows, "vendors": read, "unread": unread}
     path = context.lake.write_bytes("promotion_manifest", "all", ".json", json.dumps(manifest).encode())
     with context.engine.begin() as connection:
         promotion_runs.extracted(connection, run_id, manifest_path=path, proof=proof.how, complete=proof.complete)
