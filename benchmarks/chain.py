@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from shelfsync.catalog.batch import Body
+    from shelfsync.catalog.bodies import Body
 
 VENDOR_ROWS = 50_000
 POOL = 60_000
@@ -138,9 +138,9 @@ def raw_of(vendor: str, snapshot: pa.Table) -> pa.Table:
 
 def full_delta(snapshot: pa.Table) -> pa.Table:
     """What a first full sync sends."""
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
 
-    return diff(snapshot, BASELINE.empty_table(), full=True)
+    return compute_delta(snapshot, BASELINE.empty_table(), full=True)
 
 
 def distinct(delta: pa.Table) -> pa.Table:
@@ -153,7 +153,7 @@ def distinct(delta: pa.Table) -> pa.Table:
 
 def bodies_of(delta: pa.Table, body_max_bytes: int = BODY_BYTES_MAX) -> Iterator[Body]:
     """The bodies that shelfsync makes of a delta."""
-    from shelfsync.catalog.batch import cut
+    from shelfsync.catalog.bodies import cut
 
     for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=body_max_bytes):
         yield batch.body

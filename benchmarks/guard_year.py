@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.guard import HeldChanges, guard
+from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
-from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.guards import HeldChanges, apply_guards
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp import sample
 from shelfsync.local.postgres import running_postgres
 from shelfsync.schemas import BASELINE, RAW
@@ -64,8 +64,8 @@ class Year:
         """One delta run of one vendor."""
         shelf = self.shelves.setdefault(vendor, Shelf())
         raw = pa.Table.from_pylist([{"row_number": n, **row} for n, row in enumerate(rows, 1)], schema=RAW)
-        snapshot = normalise(raw, NormaliseSettings()).snapshot
-        delta = diff(snapshot, shelf.baseline, full=False)
+        snapshot = make_snapshot(raw, NormaliseSettings()).snapshot
+        delta = compute_delta(snapshot, shelf.baseline, full=False)
         self.runs += 1
         if delta.num_rows == 0:
             return
@@ -73,7 +73,7 @@ class Year:
         repeats = any(old.equals(snapshot) for old in shelf.seen[:-1]) and not shelf.seen[-1].equals(snapshot)
         history = History(tuple(shelf.rows[::-1][:20]), "before" if repeats else None, known)
         case = Case(vendor, delta, snapshot, shelf.baseline, len(rows), GuardSettings(), history)
-        verdict = guard(case, declined=shelf.declined)
+        verdict = apply_guards(case, declined=shelf.declined)
         self.released += verdict.released.num_rows
         shelf.baseline = apply(verdict.released, shelf.baseline)
         asked = [one for one in verdict.held_changes if one.carried is None]

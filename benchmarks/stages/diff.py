@@ -27,14 +27,14 @@ DIFFERS = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{n
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """The step as the path runs it, a vendor after the other."""
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
 
     with meter:
-        changed = _counts(diff(snapshot, baseline, full=False) for _, snapshot, baseline in chain.tables())
+        changed = _counts(compute_delta(snapshot, baseline, full=False) for _, snapshot, baseline in chain.tables())
     sample = [
         (shelf.vendor, row["sku"], row["change"])
         for shelf, snapshot, baseline in chain.first(SAMPLED).tables()
-        for row in diff(snapshot, baseline, full=False).select(["sku", "change"]).to_pylist()
+        for row in compute_delta(snapshot, baseline, full=False).select(["sku", "change"]).to_pylist()
     ]
     return _answer(chain, changed, sample)
 

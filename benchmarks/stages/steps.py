@@ -33,7 +33,7 @@ def read(chain: Chain, meter: Meter) -> Answer:
 
 def diff(chain: Chain, meter: Meter) -> Answer:
     """Reading both, and the diff."""
-    from shelfsync.catalog import diff as step
+    from shelfsync.catalog import delta as step
 
     def work() -> int:
         _, snapshot, baseline = next(chain.tables())
@@ -44,15 +44,17 @@ def diff(chain: Chain, meter: Meter) -> Answer:
 
 def bodies(chain: Chain, meter: Meter) -> Answer:
     """Reading both, diff, guard, JSON and cut."""
-    from shelfsync.catalog import diff as step
-    from shelfsync.catalog.guard import guard
+    from shelfsync.catalog import delta as step
     from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards import apply_guards
     from shelfsync.settings import GuardSettings
 
     def work() -> int:
         shelf, snapshot, baseline = next(chain.tables())
         delta = step.diff(snapshot, baseline, full=False)
-        return _json(guard(Case(shelf.vendor, delta, snapshot, baseline, snapshot.num_rows, GuardSettings())).released)
+        return _json(
+            apply_guards(Case(shelf.vendor, delta, snapshot, baseline, snapshot.num_rows, GuardSettings())).released
+        )
 
     return _laps(chain, meter, work)
 
@@ -88,7 +90,7 @@ def read_raw(chain: Chain, meter: Meter) -> Answer:
 
 def normalise(chain: Chain, meter: Meter) -> Answer:
     """Normalising them."""
-    from shelfsync.catalog import normalise as step
+    from shelfsync.catalog import snapshot as step
     from shelfsync.settings import NormaliseSettings
 
     raw = _raw(chain)
@@ -123,12 +125,12 @@ def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
 
 def acknowledge(chain: Chain, meter: Meter) -> Answer:
     """Moving the baseline by the outcomes of a delta."""
-    from shelfsync.catalog import acknowledge as step
+    from shelfsync.catalog import baseline as step
     from shelfsync.catalog import outcome
-    from shelfsync.catalog.diff import diff as compare
+    from shelfsync.catalog.delta import compute_delta
 
     _, snapshot, baseline = next(chain.tables())
-    delta = compare(snapshot, baseline, full=False)
+    delta = compute_delta(snapshot, baseline, full=False)
     outcomes = outcome.match(delta, outcome.parse_log(io.BytesIO(log_of(delta)), whole=True))
 
     def work() -> int:
@@ -203,12 +205,12 @@ def whole_path(chain: Chain, meter: Meter) -> Answer:
 
 
 def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) -> None:
-    from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
-    from shelfsync.catalog.diff import diff
-    from shelfsync.catalog.guard import guard
+    from shelfsync.catalog.baseline import with_accepted, with_unconfirmed
+    from shelfsync.catalog.delta import compute_delta
     from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.normalise import normalise
+    from shelfsync.catalog.guards import apply_guards
     from shelfsync.catalog.outcome import match, parse_log
+    from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.settings import GuardSettings, NormaliseSettings
     from shelfsync.store.lake import Lake
 
@@ -216,19 +218,19 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
     with meter.part("read"):
         raw, baseline = lake.read_table(shelf.raw or ""), lake.read_table(shelf.baseline)
     with meter.part("normalise"):
-        normalised = normalise(raw, NormaliseSettings())
+        normalised = make_snapshot(raw, NormaliseSettings())
     with meter.part("diff"):
-        delta = diff(normalised.snapshot, baseline, full=False, quarantined=normalised.quarantine)
+        delta = compute_delta(normalised.snapshot, baseline, full=False, quarantined=normalised.quarantine)
     with meter.part("guard"):
         case = Case(shelf.vendor, delta, normalised.snapshot, baseline, raw.num_rows, GuardSettings())
-        released = guard(case).released
+        released = apply_guards(case).released
     with meter.part("batch"):
         totals["bytes"] += sum(len(chunk) for body in bodies_of(released) for chunk in body)
     log = io.BytesIO(log_of(released))
     with meter.part("confirm"):
         outcomes = match(released, parse_log(log, whole=True))
     with meter.part("acknowledge"):
-        moved = with_unconfirmed(acknowledge(baseline, released, outcomes), released, outcomes)
+        moved = with_unconfirmed(with_accepted(baseline, released, outcomes), released, outcomes)
     with meter.part("write"):
         Lake(str(folder)).write_table("baseline", shelf.vendor, moved)
     if totals["rows"] == 0:

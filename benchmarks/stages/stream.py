@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from benchmarks.chain import Chain
     from benchmarks.stage import Answer, Meter
-    from shelfsync.catalog.batch import Body
+    from shelfsync.catalog.bodies import Body
 
 
 SMALL_BODY_BYTES_MAX = 50_000
@@ -90,9 +90,9 @@ def check(chain: Chain, meter: Meter) -> Answer:
 
 
 def _bodies(snapshot: pa.Table, baseline: pa.Table, body_max_bytes: int = BODY_BYTES_MAX) -> Iterator[Body]:
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
 
-    return bodies_of(diff(snapshot, baseline, full=False), body_max_bytes)
+    return bodies_of(compute_delta(snapshot, baseline, full=False), body_max_bytes)
 
 
 STREAM = Stage(

@@ -36,14 +36,14 @@ WIRE = ["sku", "price", "quantity", "active", "maximum_sales_quantity"]
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """Both files to the changes, as in the stage `diff`; once before it counts, as the others have loaded their tables by then."""
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
 
     for _, snapshot, baseline in chain.tables():
-        diff(snapshot, baseline, full=False)
+        compute_delta(snapshot, baseline, full=False)
     changes = 0
     with meter:
         for _, snapshot, baseline in chain.tables():
-            changes += diff(snapshot, baseline, full=False).num_rows
+            changes += compute_delta(snapshot, baseline, full=False).num_rows
     return {"rows": chain.rows, "changes": changes}
 
 

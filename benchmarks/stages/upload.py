@@ -44,7 +44,7 @@ def ours(chain: Chain, meter: Meter) -> Answer:
 
 def whole(chain: Chain, meter: Meter) -> Answer:
     """The path's own request: items in memory, text made while it is sent, twice if a request has to be repeated."""
-    from shelfsync.catalog.batch import stream
+    from shelfsync.catalog.bodies import stream
 
     items = _items(chain)
     counted = stream(items, **_NAMES)
@@ -109,7 +109,7 @@ def _items(chain: Chain) -> pa.Table:
     """One vendor's full delta, repeated to some 100 MB of body."""
     import pyarrow as pa
 
-    from shelfsync.catalog.batch import stream
+    from shelfsync.catalog.bodies import stream
 
     _, snapshot, _ = next(chain.tables())
     delta = full_delta(snapshot)

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from partner_api.links import is_loopback_name
 from shelfsync import logs
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
-from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
 from shelfsync.erp.columns import Layout
@@ -21,6 +20,7 @@ from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
@@ -152,7 +152,7 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     """Rows that cannot be sent, and values that are sent with another number, in the first rows of the ERP. `columns` see these rows."""
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
+    from shelfsync.catalog import adjustment
 
     settings = context.settings
     try:
@@ -164,7 +164,9 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
     numbers = unsendable["row_number"].combine_chunks()
-    found = {one.kind: one for one in adjustments(rows.select(ADJUSTMENT_COLUMNS), numbers, settings.normalise)}
+    found = {
+        one.kind: one for one in adjustment.adjustments(rows.select(adjustment.COLUMNS), numbers, settings.normalise)
+    }
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = []
     broken = rows["sku"].filter(pc.and_(pc.is_null(rows["vendor"]), pc.starts_with(rows["sku"], MARK)))
@@ -208,7 +210,7 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.normalise import normalise
+    from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.catalog.steps.known_skus import known_skus
     from shelfsync.schemas import QUARANTINE
 
@@ -217,7 +219,7 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     for store in pc.unique(rows["vendor"].drop_null()).to_pylist():
         theirs = rows.filter(pc.equal(rows["vendor"], store))
         known = known_skus(context, store, whole=whole)
-        found.append(normalise(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
+        found.append(make_snapshot(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
     return pa.concat_tables([QUARANTINE.empty_table(), *found])
 
 

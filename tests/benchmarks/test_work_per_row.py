@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import chain, slow
-from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
-from shelfsync.catalog.batch import cut
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.guard import guard
+from shelfsync.catalog.baseline import with_accepted, with_unconfirmed
+from shelfsync.catalog.bodies import cut
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case
-from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.outcome import match, parse_log
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.schemas import BASELINE
 from shelfsync.settings import GuardSettings, NormaliseSettings
 
@@ -74,19 +74,19 @@ class Vendor:
         self.name = shelf.vendor
         self.raw = made.lake.read_table(shelf.raw).slice(0, rows)
         self.snapshot, self.baseline = snapshot.slice(0, rows), baseline.slice(0, rows)
-        self.full = diff(self.snapshot, BASELINE.empty_table(), full=True)
-        self.delta = diff(self.snapshot, self.baseline, full=False)
+        self.full = compute_delta(self.snapshot, BASELINE.empty_table(), full=True)
+        self.delta = compute_delta(self.snapshot, self.baseline, full=False)
         self.log = log_of(self.full)
         self.outcomes = match(self.delta, parse_log(io.BytesIO(log_of(self.delta)), whole=True))
 
     def normalise(self):
-        normalise(self.raw, NormaliseSettings())
+        make_snapshot(self.raw, NormaliseSettings())
 
     def diff(self):
-        diff(self.snapshot, self.baseline, full=False)
+        compute_delta(self.snapshot, self.baseline, full=False)
 
     def guard(self):
-        guard(Case(self.name, self.delta, self.snapshot, self.baseline, self.snapshot.num_rows, GuardSettings()))
+        apply_guards(Case(self.name, self.delta, self.snapshot, self.baseline, self.snapshot.num_rows, GuardSettings()))
 
     def batch(self):
         texts(self.full)
@@ -95,7 +95,7 @@ class Vendor:
         match(self.full, parse_log(io.BytesIO(self.log), whole=True))
 
     def acknowledge(self):
-        with_unconfirmed(acknowledge(self.baseline, self.delta, self.outcomes), self.delta, self.outcomes)
+        with_unconfirmed(with_accepted(self.baseline, self.delta, self.outcomes), self.delta, self.outcomes)
 
     def slow_diff(self):
         slow.changes(self.snapshot, self.baseline)

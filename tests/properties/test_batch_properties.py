@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import shelves
-from shelfsync.catalog.batch import body, cut, stream
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.bodies import body, cut, stream
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.errors import DataError
 from shelfsync.schemas import FIELDS
 
@@ -26,7 +26,7 @@ SKU = {"key": "sku", "sales_limit_name": NAME}
 
 def deltas():
     return st.builds(
-        lambda snapshot, baseline, full: diff(snapshot, baseline, full=full), SHELVES, SHELVES, st.booleans()
+        lambda snapshot, baseline, full: compute_delta(snapshot, baseline, full=full), SHELVES, SHELVES, st.booleans()
     )
 
 
@@ -78,7 +78,7 @@ def test_the_same_items_always_give_the_same_bytes(delta, limit):
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_key_arrives_as_it_is_in_utf_8(sku):
-    written = body(diff(shelf({"sku": sku, "quantity": 1}), shelf(), full=False), **SKU)
+    written = body(compute_delta(shelf({"sku": sku, "quantity": 1}), shelf(), full=False), **SKU)
     assert (
         written
         == json.dumps({"products": [{"sku": sku, "quantity": 1}]}, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import SKUS
-from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, suppress, with_buffers
+from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, suppress_no_ops, with_buffers
 from shelfsync.schemas import BASELINE, DELTA, FIELDS
 
 FEW = st.integers(0, 4)
@@ -62,11 +62,13 @@ def test_the_platform_shows_the_same_as_if_everything_had_been_sent(snapshots, k
     few = all_of_it = BASELINE.empty_table()
     for number, snapshot in enumerate(snapshots):
         full = number == 0 or data.draw(st.booleans(), label="full")
-        everything = diff(snapshot, all_of_it, full=full)
+        everything = compute_delta(snapshot, all_of_it, full=full)
         lavish.take(everything)
         all_of_it = apply(everything, all_of_it)
-        delta = diff(snapshot, few, full=full)
-        delta = with_buffers(delta, known_buffers) if full else suppress(delta, few, snapshot, known_buffers).delta
+        delta = compute_delta(snapshot, few, full=full)
+        delta = (
+            with_buffers(delta, known_buffers) if full else suppress_no_ops(delta, few, snapshot, known_buffers).delta
+        )
         frugal.take(delta)
         few = apply(delta, few)
         assert frugal.shown == lavish.shown
@@ -74,8 +76,8 @@ def test_the_platform_shows_the_same_as_if_everything_had_been_sent(snapshots, k
 
 @given(SHELVES, SHELVES, BUFFERS, AT)
 def test_sent_and_suppressed_values_together_are_the_delta(snapshot, baseline, known, at):
-    whole = diff(snapshot, baseline, full=False)
-    split = suppress(whole, baseline, snapshot, buffers(known, at))
+    whole = compute_delta(snapshot, baseline, full=False)
+    split = suppress_no_ops(whole, baseline, snapshot, buffers(known, at))
     left, suppressed = fields_by_sku(split.delta), fields_by_sku(split.suppressed)
     assert split.delta.schema == split.suppressed.schema == DELTA
     for sku, item in fields_by_sku(whole).items():
@@ -88,8 +90,8 @@ def test_sent_and_suppressed_values_together_are_the_delta(snapshot, baseline, k
 
 @given(SHELVES, SHELVES, AT)
 def test_without_a_known_buffer_nothing_is_suppressed(snapshot, baseline, at):
-    whole = diff(snapshot, baseline, full=False)
-    split = suppress(whole, baseline, snapshot, buffers({}, at))
+    whole = compute_delta(snapshot, baseline, full=False)
+    split = suppress_no_ops(whole, baseline, snapshot, buffers({}, at))
     assert split.delta.equals(whole)
     assert split.suppressed.num_rows == 0
 
@@ -101,16 +103,16 @@ def test_a_quantity_that_is_unknown_in_the_baseline_is_always_sent(snapshot, bas
     ]
     doubtful = {row["sku"] for row in rows if row["quantity"] is None}
     baseline = pa.Table.from_pylist(rows, schema=BASELINE)
-    split = suppress(diff(snapshot, baseline, full=False), baseline, snapshot, buffers(known, at))
+    split = suppress_no_ops(compute_delta(snapshot, baseline, full=False), baseline, snapshot, buffers(known, at))
     assert not doubtful & set(fields_by_sku(split.suppressed))
 
 
 @given(SHELVES, SHELVES, BUFFERS, AT)
 def test_suppression_adds_only_values_for_a_changed_buffer(snapshot, baseline, known, at):
-    whole = fields_by_sku(diff(snapshot, baseline, full=False))
+    whole = fields_by_sku(compute_delta(snapshot, baseline, full=False))
     wanted, before = fields_by_sku(snapshot), fields_by_sku(baseline, "sales_buffer")
     for sku, item in fields_by_sku(
-        suppress(diff(snapshot, baseline, full=False), baseline, snapshot, buffers(known, at)).delta
+        suppress_no_ops(compute_delta(snapshot, baseline, full=False), baseline, snapshot, buffers(known, at)).delta
     ).items():
         added = item.keys() - whole.get(sku, {}).keys()
         assert added <= {"quantity", "active"}
@@ -121,7 +123,7 @@ def test_suppression_adds_only_values_for_a_changed_buffer(snapshot, baseline, k
 
 @given(SHELVES, SHELVES, BUFFERS)
 def test_a_buffer_is_acknowledged_with_the_quantity_that_was_sent(snapshot, baseline, known):
-    delta = with_buffers(diff(snapshot, baseline, full=True), buffers(known))
+    delta = with_buffers(compute_delta(snapshot, baseline, full=True), buffers(known))
     after = {row["sku"]: row for row in apply(delta, baseline).to_pylist()}
     for sku, item in fields_by_sku(delta).items():
         if "quantity" in item:
@@ -131,6 +133,6 @@ def test_a_buffer_is_acknowledged_with_the_quantity_that_was_sent(snapshot, base
 @given(SHELVES, SHELVES)
 def test_a_table_from_before_the_buffers_is_read_like_one_without(snapshot, baseline):
     older = baseline.select(["sku", "barcode", *FIELDS])
-    delta = diff(snapshot, older, full=False)
-    assert delta.equals(diff(snapshot, baseline, full=False))
+    delta = compute_delta(snapshot, older, full=False)
+    assert delta.equals(compute_delta(snapshot, baseline, full=False))
     assert apply(delta.drop_columns(["sales_buffer"]), older).schema == BASELINE

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import normalised, raw
 from catalog_strategies import NUMBERS_OF_ERPS, ROWS_OF_ERPS
-from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX, normalise
-from shelfsync.catalog.quarantine_reason import REASONS
+from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX, make_snapshot
+from shelfsync.rows.quarantine_reason import REASONS
 from shelfsync.schemas import FIELDS, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 
@@ -31,7 +31,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 @given(TABLES, SETTINGS, KEY)
 def test_rows_in_are_rows_out_plus_quarantined(rows, settings, key):
     table = raw(*rows)
-    result = normalise(table, settings, key=key)
+    result = make_snapshot(table, settings, key=key)
     assert result.snapshot.num_rows + result.rows_quarantined + result.repeated == table.num_rows
     assert result.rows_quarantined + result.values_left_out == result.quarantine.num_rows
     assert result.snapshot.schema == SNAPSHOT
@@ -51,10 +51,10 @@ def test_every_row_is_either_in_the_snapshot_or_quarantined(rows, key):
 @given(TABLES, SETTINGS, KEY, st.data())
 def test_a_row_that_is_there_twice_changes_nothing_but_their_number(rows, settings, key, data):
     """Wherever the ERP repeats rows of its own, also those with a faulty value."""
-    once = normalise(raw(*rows), settings, key=key)
+    once = make_snapshot(raw(*rows), settings, key=key)
     named = [place for place, row in enumerate(rows) if (row["sku"] or "").strip(" ")]
     twice = data.draw(st.lists(st.sampled_from(named), max_size=5)) if named else []
-    more = normalise(raw(*rows, *(rows[place] for place in twice)), settings, key=key)
+    more = make_snapshot(raw(*rows, *(rows[place] for place in twice)), settings, key=key)
     assert more.snapshot.equals(once.snapshot)
     assert more.quarantine.equals(once.quarantine)
     assert more.repeated == once.repeated + len(twice)
@@ -64,7 +64,7 @@ def test_a_row_that_is_there_twice_changes_nothing_but_their_number(rows, settin
 def test_a_faulty_value_costs_no_other_value_that_can_be_believed(rows, settings, key):
     """A row with a good key is sent with every good value; where price, quantity or active is faulty, with what cannot put it on sale."""
     table = raw(*rows)
-    result = normalise(table, settings, key=key)
+    result = make_snapshot(table, settings, key=key)
     sent = {row["sku"]: row for row in result.snapshot.to_pylist()}
     faults = {(row["sku"], row["field"]) for row in result.quarantine.to_pylist() if row["row_sent"]}
     alone = {
@@ -77,7 +77,7 @@ def test_a_faulty_value_costs_no_other_value_that_can_be_believed(rows, settings
         for name in FIELDS
     }
     good = {
-        name: {row["sku"]: row[name] for row in normalise(alone[name], settings).snapshot.to_pylist()}
+        name: {row["sku"]: row[name] for row in make_snapshot(alone[name], settings).snapshot.to_pylist()}
         for name in FIELDS
     }
     for number, row in enumerate(table.to_pylist()):
@@ -107,7 +107,7 @@ def test_a_quarantined_row_can_be_reported_and_stored(rows, settings, key):
     table = raw(*rows)
     came = {row["row_number"]: row for row in table.to_pylist()}
     fields = {reason.word: reason.field for reason in REASONS}
-    for row in normalise(table, settings, key=key).quarantine.to_pylist():
+    for row in make_snapshot(table, settings, key=key).quarantine.to_pylist():
         assert json.loads(row["raw"]) == {name: _kept(value) for name, value in came[row["row_number"]].items()}
         assert fields[row["reason"]] == row["field"]
         assert not any(ord(letter) < 32 for letter in row["message"] + (row["sku"] or ""))
@@ -125,8 +125,8 @@ def test_the_order_of_the_rows_changes_nothing(rows, settings, key, chance):
     order = list(range(len(rows)))
     chance.shuffle(order)
     one, other = (
-        normalise(table, settings, key=key),
-        normalise(table.take(pa.array(order, pa.int64())), settings, key=key),
+        make_snapshot(table, settings, key=key),
+        make_snapshot(table.take(pa.array(order, pa.int64())), settings, key=key),
     )
     assert one.snapshot.equals(other.snapshot)
     assert one.quarantine.equals(other.quarantine)
@@ -137,7 +137,7 @@ def test_the_pieces_a_table_comes_in_change_nothing(rows, cut):
     table = raw(*rows)
     pieces = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
     settings = NormaliseSettings()
-    assert normalise(pieces, settings).snapshot.equals(normalise(table, settings).snapshot)
+    assert make_snapshot(pieces, settings).snapshot.equals(make_snapshot(table, settings).snapshot)
 
 
 @given(NUMBERS_OF_ERPS)

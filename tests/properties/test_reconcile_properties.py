@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from catalog_rows import snapshot
 from catalog_strategies import PRICES, SKUS, shelves
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.drift import differences
-from shelfsync.catalog.drift_cause import CAUSES, Evidence, reconcile, with_confirmed, with_resends
+from shelfsync.catalog.drift_cause import CAUSES, Evidence, find_causes, with_confirmed, with_resends
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import DRIFT, FIELDS, OBSERVED, SENDING
 
@@ -54,7 +54,7 @@ def _cases(draw):
     desired = draw(st.none() | shelves().map(_wanted))
     found = differences(observed, baseline, desired, previous=previous, complete=draw(st.booleans()))
     evidence = Evidence(draw(_sendings), draw(_reasons), draw(_reasons), draw(st.booleans()))
-    return observed, baseline, desired, evidence, reconcile(found, evidence)
+    return observed, baseline, desired, evidence, find_causes(found, evidence)
 
 
 @given(_cases())
@@ -100,7 +100,7 @@ def test_the_next_delta_sends_every_value_that_is_to_be_resent(case):
     assume(desired is not None)
     known = set(baseline["sku"].to_pylist())
     wanted = {row["sku"]: row for row in desired.to_pylist()}
-    delta = diff(desired, with_resends(baseline, result.drift), full=False)
+    delta = compute_delta(desired, with_resends(baseline, result.drift), full=False)
     sent = {row["sku"]: row for row in delta.to_pylist()}
     for row in result.drift.to_pylist():
         sku, name = row["sku"], row["field"]
@@ -132,7 +132,7 @@ def test_where_all_three_agree_nothing_differs(baseline, complete):
     shown = [{**row, "active": row["active"] and row["quantity"] != 0} for row in rows]
     observed = pa.Table.from_pylist([{name: row[name] for name in OBSERVED.names} for row in shown], schema=OBSERVED)
     found = differences(observed, baseline, _wanted(baseline), previous=observed, complete=complete)
-    result = reconcile(found, Evidence(SENDING.empty_table()))
+    result = find_causes(found, Evidence(SENDING.empty_table()))
     assert result.drift.to_pylist() == []
     assert result.confirmed == ()
 
@@ -148,7 +148,7 @@ def test_a_quantity_that_the_buffer_keeps_off_sale_must_show_so(baseline, comple
         found = differences(
             observed, baseline, _wanted(baseline), previous=observed, complete=complete, buffers=buffers
         )
-        wrong = {row["sku"] for row in reconcile(found, Evidence(SENDING.empty_table())).drift.to_pylist()}
+        wrong = {row["sku"] for row in find_causes(found, Evidence(SENDING.empty_table())).drift.to_pylist()}
         off = {
             row["sku"] for row in rows if not row["active"] or (row["quantity"] is not None and row["quantity"] < least)
         }

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks import slow
 from catalog_strategies import shelves
-from shelfsync.catalog.batch import cut, stream
-from shelfsync.catalog.diff import apply, diff
+from shelfsync.catalog.bodies import cut, stream
+from shelfsync.catalog.delta import apply, compute_delta
 
 SHELVES = shelves()
 NAMES = {"key": "sku", "sales_limit_name": "maximum_sales_quantity"}
@@ -19,14 +19,14 @@ NAMES = {"key": "sku", "sales_limit_name": "maximum_sales_quantity"}
 
 @given(SHELVES, SHELVES, st.booleans(), st.integers(200, 2000))
 def test_the_bodies_are_byte_for_byte_those_of_the_slow_path(snapshot, baseline, full, limit):
-    delta = diff(snapshot, baseline, full=full)
+    delta = compute_delta(snapshot, baseline, full=full)
     fast = [bytes(batch.body) for batch in cut(delta, body_max_bytes=limit, **NAMES)]
     assert fast == slow.bodies(slow.changes(snapshot, baseline, full=full), limit)
 
 
 @given(SHELVES, SHELVES, st.integers(200, 2000))
 def test_the_stream_contains_the_delta_and_nothing_else(snapshot, baseline, limit):
-    delta = diff(snapshot, baseline, full=False)
+    delta = compute_delta(snapshot, baseline, full=False)
     items = [
         item
         for batch in cut(delta, body_max_bytes=limit, **NAMES)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from catalog_rows import delta as a_delta
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import shelves
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.urgency import PRIORITIES, parts, priorities
 
 SHELVES = shelves()
@@ -20,7 +20,7 @@ TOGETHER = st.integers(0, 6)
 
 @given(SHELVES, SHELVES, st.booleans(), TOGETHER)
 def test_the_parts_are_together_the_delta_and_each_is_sorted(snapshot, baseline, full, together):
-    whole = diff(snapshot, baseline, full=full)
+    whole = compute_delta(snapshot, baseline, full=full)
     priority_of = dict(zip(whole["sku"].to_pylist(), priorities(whole, baseline).to_pylist(), strict=True))
     found = parts(whole, baseline, together_max=together)
     rows = pa.concat_tables([part.rows for part in found]).sort_by("sku") if found else whole
@@ -35,7 +35,7 @@ def test_the_parts_are_together_the_delta_and_each_is_sorted(snapshot, baseline,
 
 @given(SHELVES, SHELVES, st.booleans(), TOGETHER)
 def test_urgent_changes_are_never_sent_after_less_urgent_ones(snapshot, baseline, full, together):
-    whole = diff(snapshot, baseline, full=full)
+    whole = compute_delta(snapshot, baseline, full=full)
     priority_of = dict(zip(whole["sku"].to_pylist(), priorities(whole, baseline).to_pylist(), strict=True))
     found = parts(whole, baseline, together_max=together)
     for earlier, later in itertools.pairwise(found):
@@ -46,13 +46,13 @@ def test_urgent_changes_are_never_sent_after_less_urgent_ones(snapshot, baseline
 
 @given(SHELVES, SHELVES)
 def test_a_small_delta_is_one_request(snapshot, baseline):
-    whole = diff(snapshot, baseline, full=False)
+    whole = compute_delta(snapshot, baseline, full=False)
     assert len(parts(whole, baseline, together_max=whole.num_rows)) == (1 if whole.num_rows else 0)
 
 
 @given(SHELVES, SHELVES)
 def test_the_price_priority_has_no_inactive_or_unknown_product(snapshot, baseline):
-    whole = diff(snapshot, baseline, full=False)
+    whole = compute_delta(snapshot, baseline, full=False)
     before = fields_by_sku(baseline)
     for row, priority in zip(whole.to_pylist(), priorities(whole, baseline).to_pylist(), strict=True):
         if priority == "price":

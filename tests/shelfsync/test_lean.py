@@ -20,7 +20,7 @@ from pathlib import Path
 import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
-from shelfsync.catalog import acknowledge, batch, diff, guard, normalise, outcome
+from shelfsync.catalog import baseline as acknowledge, bodies as batch, delta as diff, guards as guard, outcome, snapshot as normalise
 from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source

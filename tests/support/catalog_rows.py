@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.catalog.normalise import Normalised, normalise
-from shelfsync.catalog.odd_key import Known
+from shelfsync.catalog.snapshot import Normalised, make_snapshot
+from shelfsync.rows.odd_key import Known
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, LOG, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 
@@ -26,7 +26,7 @@ def raw(*rows: Mapping[str, Any], vendor: str = "store-001") -> pa.Table:
 
 def normalised(*rows: Mapping[str, Any], key: Any = "sku", known: Iterable[str] = (), **settings: Any) -> Normalised:
     skus = Known(pa.array(sorted(known), pa.string()))
-    return normalise(raw(*rows), NormaliseSettings(**settings), key=key, known=skus)
+    return make_snapshot(raw(*rows), NormaliseSettings(**settings), key=key, known=skus)
 
 
 def shelf(*rows: Mapping[str, Any]) -> pa.Table:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from catalog_rows import shelf, snapshot
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.guard import Guarded, guard
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
+from shelfsync.catalog.guards import Guarded, apply_guards
 from shelfsync.catalog.suppression import Buffers, with_buffers
 from shelfsync.catalog.suppression import known_buffers as buffers
 from shelfsync.settings import GuardSettings
@@ -42,7 +42,7 @@ def case(
     past = history or History()
     return Case(
         vendor=vendor,
-        delta=with_buffers(diff(here, baseline, full=full), Buffers(buffers(here, vendor, ()), at_buffer)),
+        delta=with_buffers(compute_delta(here, baseline, full=full), Buffers(buffers(here, vendor, ()), at_buffer)),
         snapshot=here,
         baseline=baseline,
         extract_rows=here.num_rows if rows is None else rows,
@@ -53,7 +53,7 @@ def case(
 
 
 def split(now, before, *, approved=(), declined=(), **options: Any) -> Guarded:
-    return guard(case(now, before, **options), approved=approved, declined=declined)
+    return apply_guards(case(now, before, **options), approved=approved, declined=declined)
 
 
 def reasons(verdict: Guarded) -> dict[str, int]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
 
-from shelfsync.catalog.alignment import column
 from shelfsync.catalog.state import PRIORITIES
+from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

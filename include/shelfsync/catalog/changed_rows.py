@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.delta import compute_delta
+from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.catalog.normalise import Normalised
+    from shelfsync.catalog.snapshot import Normalised
 
 MISSED = pa.schema(
     [
@@ -86,7 +86,7 @@ def missed(known: Normalised, found: Normalised) -> pa.Table:
 
     Values are compared as they would be sent, so that 1.10 and 1.1 are one price.
     """
-    delta = diff(found.snapshot, known.snapshot, full=False, quarantined=found.quarantine)
+    delta = compute_delta(found.snapshot, known.snapshot, full=False, quarantined=found.quarantine)
     skus = column(delta, "sku")
     before, now = aligned(known.snapshot, skus, FIELDS), aligned(found.snapshot, skus, FIELDS)
     differs = [

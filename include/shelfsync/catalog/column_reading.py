@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import number
-from shelfsync.catalog.number import mask_of
+from shelfsync.rows import number
+from shelfsync.rows.number import mask_of
+from shelfsync.rows.truth import mask
 from shelfsync.schemas import RAW
-from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 _NUMBERS = frozenset({"price", "quantity", "max_sales_quantity", "cost", "sales_buffer"})
 _WITH_MARK = r"\d[^\d]+\d"

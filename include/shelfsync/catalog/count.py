@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.delta import compute_delta
+from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
-    from shelfsync.catalog.diff import Key
+    from shelfsync.catalog.delta import Key
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def differing(
     `complete`: what is absent from the snapshot has left the ERP; without it, `absent` stands for `removed`. `quarantined`: rows in
     QUARANTINE schema; their SKUs have not left it.
     """
-    delta = diff(snapshot, baseline, full=False, quarantined=quarantined, key=key).select(["sku", "change"])
+    delta = compute_delta(snapshot, baseline, full=False, quarantined=quarantined, key=key).select(["sku", "change"])
     if complete:
         return delta
     change = column(delta, "change")

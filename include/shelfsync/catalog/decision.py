@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column, equal, same, with_column
+from shelfsync.rows.alignment import aligned, column, equal, same, with_column
 from shelfsync.schemas import DELTA, FIELDS
 
 if TYPE_CHECKING:

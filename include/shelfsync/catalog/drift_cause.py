@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.drift import LISTED
-from shelfsync.catalog.item import shortest
+from shelfsync.rows.alignment import aligned, column
+from shelfsync.rows.item import shortest
 from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Reconciled:
     confirmed: tuple[tuple[str, str], ...]
 
 
-def reconcile(differences: pa.Table, evidence: Evidence) -> Reconciled:
+def find_causes(differences: pa.Table, evidence: Evidence) -> Reconciled:
     """Names the cause of each difference (DIFFERENCE schema)."""
     sent = _by_sku(evidence.sendings)
     rows: list[dict[str, Any]] = []

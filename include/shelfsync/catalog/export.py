@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import number
-from shelfsync.catalog.alignment import aligned, ascending, column, padded
-from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.errors import DataError
+from shelfsync.rows import number
+from shelfsync.rows.alignment import aligned, ascending, column, padded
+from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.schemas import OBSERVED
 
 if TYPE_CHECKING:

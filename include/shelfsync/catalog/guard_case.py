@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, differs
 from shelfsync.catalog.restore import beneath
 from shelfsync.catalog.suppression import sold_out
+from shelfsync.rows.alignment import aligned, any_of, column, differs
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:

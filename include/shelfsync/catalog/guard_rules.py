@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.guard_case import PRICE_FIELDS, STOCK_FIELDS, Finding, count, judged, over
 from shelfsync.catalog.suppression import sold_out
+from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import DELTA, FIELDS, completed
 
 if TYPE_CHECKING:

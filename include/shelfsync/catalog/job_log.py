@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item
-from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.errors import DataError
+from shelfsync.rows import item
+from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.schemas import LOG
 from shelfsync.storable import REPLACEMENT
 

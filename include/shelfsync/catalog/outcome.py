@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import job_log
-from shelfsync.catalog.alignment import column, padded, require_order
+from shelfsync.rows.alignment import column, padded, require_order
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
 from shelfsync.storable import encodable
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 
 Key = Literal["sku", "barcode"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column, with_column
+from shelfsync.rows.alignment import aligned, column, with_column
 from shelfsync.schemas import BASELINE
 
 RESTORED = ("price", "active", "max_sales_quantity")

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, padded, with_column
-from shelfsync.catalog.item import with_active_if_single
+from shelfsync.rows.alignment import aligned, any_of, column, padded, with_column
+from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, SNAPSHOT, completed
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Suppressed:
     suppressed: pa.Table
 
 
-def suppress(
+def suppress_no_ops(
     delta: pa.Table, baseline: pa.Table, snapshot: pa.Table, buffers: Buffers, *, rejected: pa.Table | None = None
 ) -> Suppressed:
     """Removes the no-op quantities from a delta between full syncs, and adds quantities that cross a buffer because the buffer moved.

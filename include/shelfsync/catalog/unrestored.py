@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, same
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, beneath, rows_of_layer
+from shelfsync.rows.alignment import aligned, any_of, column, same
 from shelfsync.schemas import BASELINE, completed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.catalog.diff import Key
+    from shelfsync.catalog.delta import Key
     from shelfsync.catalog.guard_case import Case
 
 
@@ -28,7 +28,7 @@ def without_restorations(case: Case, erp: pa.Table, *, quarantined: pa.Table | N
     """The case as it would be without restorations: from what would be acknowledged to the ERP's own snapshot (`erp`, SNAPSHOT schema)."""
     known = completed(case.baseline if case.known is None else case.known, BASELINE)
     base = beneath(known, case.unrestored)
-    delta = diff(erp, base, full=False, quarantined=quarantined, key=key)
+    delta = compute_delta(erp, base, full=False, quarantined=quarantined, key=key)
     if not complete:
         delta = delta.filter(pc.not_equal(delta["change"], "removed"))
     shown = _table(known, {name: column(known, name) for name in RESTORED}, BOTTOM + 1)

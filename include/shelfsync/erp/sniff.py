@@ -25,7 +25,7 @@ from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
-from shelfsync.look_alike import characters_of, is_odd
+from shelfsync.rows.look_alike import characters_of, is_odd
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:

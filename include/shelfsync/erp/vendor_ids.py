@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shelfsync.access import reject_shared
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError
-from shelfsync.look_alike import characters_of, is_odd, reads_as
+from shelfsync.rows.look_alike import characters_of, is_odd, reads_as
 
 if TYPE_CHECKING:
     from collections import Counter

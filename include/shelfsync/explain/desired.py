@@ -108,10 +108,10 @@ def _erp_row(
     from shelfsync.schemas import SNAPSHOT
 
     if in_force_since(connection, vendor, sku, row.read_at, at) and row.raw_path and context.lake.exists(row.raw_path):
-        from shelfsync.catalog.normalise import normalise
+        from shelfsync.catalog.snapshot import make_snapshot
 
         raw = context.lake.read_table(row.raw_path)
-        rows = normalise(raw, context.settings.normalise, key=context.settings.platform.item_key).snapshot
+        rows = make_snapshot(raw, context.settings.normalise, key=context.settings.platform.item_key).snapshot
         rows = rows.filter(pc.equal(rows["sku"], sku))
     else:
         found = context.lake.find(row.snapshot_path, sku)

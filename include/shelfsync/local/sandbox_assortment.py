@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.normalise import normalise
-from shelfsync.catalog.quarantine_reason import is_usable
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local.sandbox_control import SandboxControl, SandboxRejectedError
+from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.schemas import RAW
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _fill_vendor(settings: Settings, control: SandboxControl, vendor: str, keys:
     columns = {"row_number": pa.array(range(1, keys.num_rows + 1)), **{name: keys[name] for name in _KEYS}}
     columns |= {name: pa.nulls(keys.num_rows, pa.string()) for name in RAW.names if name not in columns}
     raw = pa.table([columns[name] for name in RAW.names], schema=RAW)
-    sendable = normalise(raw, settings.normalise).snapshot.select(["sku", "barcode"])
+    sendable = make_snapshot(raw, settings.normalise).snapshot.select(["sku", "barcode"])
     here = control.products(vendor) if vendor in control.vendors() else []
     known = pa.array([one["sku"] for one in here], pa.string())
     new = sendable.filter(pc.invert(pc.is_in(sendable["sku"], value_set=known))).to_pylist()

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item
-from shelfsync.catalog.alignment import column
 from shelfsync.errors import DataError
 from shelfsync.promotions.head import EVERY, instant
+from shelfsync.rows import item
+from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY, ITEM
+from shelfsync.rows.alignment import aligned, column
 
 _VALUES = ("subtype", "value", "max_quantity")
 ORDER = [

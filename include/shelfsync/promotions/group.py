@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
 from shelfsync.promotions.head import EVERY, instant
 from shelfsync.promotions.schemas import ENTRY
+from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.promotions.schemas import KEPT
 from shelfsync.promotions.validate import base_prices
-from shelfsync.truth import mask
+from shelfsync.rows.alignment import aligned, column
+from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -190,7 +190,7 @@ class Heads:
 
 
 def _head(texts: Mapping[str, str | None], settings: PromotionSettings, moved: list[str]) -> Head:
-    from shelfsync.catalog.number import FALSE, TRUE
+    from shelfsync.rows.number import FALSE, TRUE
 
     campaign = _text(texts.get("campaign"))
     if campaign is None:
@@ -346,7 +346,7 @@ def _odd(campaign: str) -> Fault | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync import look_alike
+    from shelfsync.rows import look_alike
 
     ids = pc.utf8_trim(pa.array([campaign], pa.string()), characters=" \t\r\n")
     if not look_alike.is_odd(ids).any():

@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item, number, odd_key
-from shelfsync.catalog import quarantine_reason as catalog_reason
-from shelfsync.catalog.alignment import column
-from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
-from shelfsync.catalog.number import INT32_MAX
+from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
+from shelfsync.rows import item, number, odd_key
+from shelfsync.rows import quarantine_reason as catalog_reason
+from shelfsync.rows.alignment import column
+from shelfsync.rows.number import INT32_MAX
+from shelfsync.rows.truth import Mask, mask
 from shelfsync.schemas import PRICE
-from shelfsync.truth import Mask, mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

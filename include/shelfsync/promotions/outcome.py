@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column, positions
 from shelfsync.promotions.schemas import REJECTED
+from shelfsync.rows.alignment import column, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shelfsync.catalog import quarantine_reason
-from shelfsync.catalog.quarantine_reason import Reason
+from shelfsync.rows import quarantine_reason
+from shelfsync.rows.quarantine_reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 
 def _amount(field: str) -> list[Reason]:

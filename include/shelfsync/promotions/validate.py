@@ -25,11 +25,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import instant
 from shelfsync.promotions.schemas import KEPT, ROWS
-from shelfsync.truth import mask
+from shelfsync.rows.alignment import aligned, column
+from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shelfsync.promotions.head import Head, Heads
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 Overlap = Literal["earliest", "lowest_price", "highest_discount", "later_start_wins"]
 _GRAIN = Decimal("0.001")

@@ -301,7 +301,7 @@ def _acknowledged(connection: Connection, lake: Lake, vendor: str) -> Iterator[p
     """What each version of the baseline changed."""
     import pyarrow as pa
 
-    from shelfsync.catalog.acknowledge import changed_rows
+    from shelfsync.catalog.baseline import changed_rows
 
     columns = ledger.baseline.c
     statement = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog.normalise import normalise
-from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
+from shelfsync.catalog import adjustment
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -27,8 +27,10 @@ def _raw(rows):
 
 def _found(raw, settings=None):
     settings = settings or NormaliseSettings()
-    result = normalise(raw, settings)
-    rows = adjustments(raw.select(ADJUSTMENT_COLUMNS), result.quarantine["row_number"].combine_chunks(), settings)
+    result = make_snapshot(raw, settings)
+    rows = adjustment.adjustments(
+        raw.select(adjustment.COLUMNS), result.quarantine["row_number"].combine_chunks(), settings
+    )
     return result, {one.kind: one for one in rows}
 
 

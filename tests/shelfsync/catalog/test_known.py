@@ -6,7 +6,7 @@ from hypothesis import given
 
 from catalog_rows import shelf
 from catalog_strategies import shelves
-from shelfsync.catalog.acknowledge import known
+from shelfsync.catalog.baseline import known
 from shelfsync.schemas import BASELINE, FIELDS
 
 

@@ -8,11 +8,11 @@ import json
 from decimal import Decimal
 
 from catalog_rows import fields_by_sku, normalised, shelf
-from shelfsync.catalog.acknowledge import acknowledge
-from shelfsync.catalog.batch import cut
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.guard import guard
+from shelfsync.catalog.baseline import with_accepted
+from shelfsync.catalog.bodies import cut
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case
+from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.outcome import match, parse_log
 from shelfsync.settings import GuardSettings
 
@@ -40,15 +40,15 @@ class Platform:
 def run(platform, baseline, *rows, full=False, rejected=None):
     """One run over the path; the new baseline, what was sent, and its outcomes."""
     extract = normalised(*rows)
-    delta = diff(extract.snapshot, baseline, full=full, rejected=rejected, quarantined=extract.quarantine)
+    delta = compute_delta(extract.snapshot, baseline, full=full, rejected=rejected, quarantined=extract.quarantine)
     case = Case(
         "store-001", delta, extract.snapshot, baseline, len(rows), GuardSettings(mass_removal={"max_share": 0.5})
     )
-    released = guard(case).released
+    released = apply_guards(case).released
     sent, states = {}, {}
     for batch in cut(released, body_max_bytes=150, **WIRE):
         outcomes = match(batch.items, parse_log(platform.job(bytes(batch.body))))
-        baseline = acknowledge(baseline, batch.items, outcomes)
+        baseline = with_accepted(baseline, batch.items, outcomes)
         sent |= fields_by_sku(batch.items)
         states |= dict(zip(outcomes["sku"].to_pylist(), outcomes["state"].to_pylist(), strict=True))
     return baseline, sent, states

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import fields_by_sku, shelf
-from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, Rule, known_buffers, suppress, with_buffers
+from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, Rule, known_buffers, suppress_no_ops, with_buffers
 from shelfsync.schemas import SNAPSHOT
 
 
@@ -22,7 +22,7 @@ def row(sku="a", quantity=10, active=True, price="1.00", buffer=2):
 
 def split(now, before, of=None):
     baseline, wanted = shelf(*before), shelf(*now)
-    return suppress(diff(wanted, baseline, full=False), baseline, wanted, of or buffers(a=2, b=2))
+    return suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, of or buffers(a=2, b=2))
 
 
 @pytest.mark.parametrize(("before", "now"), [(10, 9), (10, 2), (2, 40), (1, 0), (0, 1)])
@@ -52,15 +52,15 @@ def test_a_price_goes_without_the_quantity_that_changed_beside_it():
 def test_a_later_crossing_is_compared_with_the_quantity_sent_not_with_the_suppressed_one():
     baseline = shelf(row(quantity=10))
     for wanted in (shelf(row(quantity=3)), shelf(row(quantity=2))):
-        found = suppress(diff(wanted, baseline, full=False), baseline, wanted, buffers(a=2))
+        found = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2))
         baseline = apply(found.delta, baseline)
         assert found.delta.num_rows == 0
     wanted = shelf(row(quantity=1))
-    crossing = suppress(diff(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
+    crossing = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
     assert fields_by_sku(crossing)["a"]["quantity"] == 1
     baseline = apply(crossing, baseline)
     wanted = shelf(row(quantity=10))  # it was sent before the crossing, and the baseline no longer has it
-    again = suppress(diff(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
+    again = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
     assert fields_by_sku(again)["a"]["quantity"] == 10
 
 
@@ -93,7 +93,12 @@ def test_a_moved_buffer_sends_nothing_for_an_inactive_or_rejected_product():
     assert fields_by_sku(split([row(active=False)], [row(active=False)], buffers(a=12)).delta) == {}
     same = shelf(row())
     rejected = shelf(row()).select(["sku", "price", "quantity", "active", "max_sales_quantity"])
-    assert suppress(diff(same, same, full=False), same, same, buffers(a=12), rejected=rejected).delta.num_rows == 0
+    assert (
+        suppress_no_ops(
+            compute_delta(same, same, full=False), same, same, buffers(a=12), rejected=rejected
+        ).delta.num_rows
+        == 0
+    )
 
 
 def test_the_quantity_sent_before_is_compared_with_the_buffer_of_that_time():
@@ -118,7 +123,7 @@ def test_a_new_barcode_is_sent_with_the_quantity():
 
 def test_a_full_delta_suppresses_nothing_and_has_the_buffers():
     wanted = shelf(row(quantity=9))
-    sent = with_buffers(diff(wanted, shelf(row()), full=True), buffers(a=3))
+    sent = with_buffers(compute_delta(wanted, shelf(row()), full=True), buffers(a=3))
     assert fields_by_sku(sent, "sales_buffer")["a"] == fields_by_sku(wanted)["a"] | {"sales_buffer": 3}
 
 

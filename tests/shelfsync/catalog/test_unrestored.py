@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from catalog_rows import shelf, snapshot
 from catalog_strategies import shelves
-from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.guard import guard
+from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.catalog.guard_case import Case, History
+from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, beneath, overlay
 from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
@@ -24,20 +24,20 @@ REPEATED = History((9, 9, 9), "yesterday", None)
 
 
 def _case(now, before, unrestored=None, history=REPEATED, limits=SHARP):
-    delta = diff(now, before, full=False)
+    delta = compute_delta(now, before, full=False)
     return Case("v", delta, now, before, now.num_rows, limits, history, unrestored=unrestored)
 
 
 def _followed(case, erp, restorations, limits=SHARP):
     plain = without_restorations(case, erp, quarantined=None, complete=True, key="sku")
     assert plain.limits == limits
-    return next_unrestored(case, erp, guard(plain).released, restorations)
+    return next_unrestored(case, erp, apply_guards(plain).released, restorations)
 
 
 @pytest.mark.slow
 @given(erp=shelves(), past=shelves(), repeats=st.booleans())
 def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repeats):
-    acknowledged = apply(diff(erp, shelf(), full=True), shelf())
+    acknowledged = apply(compute_delta(erp, shelf(), full=True), shelf())
     wanted = overlay(erp, past)
     there = _case(wanted, acknowledged)
     unrestored = _followed(there, erp, [1])
@@ -45,7 +45,7 @@ def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repea
     shown = apply(there.delta, acknowledged)
     back = _case(erp, shown, unrestored, REPEATED if repeats else History())
     assert _restorable(beneath(shown, unrestored)).items() >= _restorable(acknowledged).items()
-    assert guard(back).held_changes == ()
+    assert apply_guards(back).held_changes == ()
 
 
 def _restorable(table):
@@ -99,7 +99,7 @@ def test_a_restoration_on_top_of_another_remembers_what_that_one_showed():
     assert _rows(both) == {("a", 0): {"price": Decimal("6.000")}, ("a", 2): {"price": Decimal("1.000")}}
     again = _followed(_case(_erp(a="2.00"), _shelf(a="2.00"), both), erp, [1, 2])
     assert _rows(again) == _rows(both)
-    assert guard(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).held_changes == ()
+    assert apply_guards(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).held_changes == ()
     assert _rows(_followed(_case(erp, _shelf(a="1.00"), again), erp, [])) == {("a", 0): {"price": Decimal("6.000")}}
 
 

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzz_minute import BRIEFLY, for_a_minute
-from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.erp.open import open_source
 from shelfsync.erp.text import CHARACTERS_MAX, texts
@@ -83,7 +83,7 @@ def sorted_out(source) -> dict[str, set[str]]:
     assert partition.failed == {}
     counted = partition.nameless_rows
     for vendor, (path, _) in files.items():
-        result = normalise(lake.read_table(path), NormaliseSettings())
+        result = make_snapshot(lake.read_table(path), NormaliseSettings())
         counted += result.snapshot.num_rows + result.rows_quarantined
         found[vendor] = set(result.snapshot["sku"].to_pylist())
         assert max((len(row.encode()) for row in result.quarantine["raw"].to_pylist()), default=0) < 16_384

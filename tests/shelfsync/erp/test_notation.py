@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog import number
 from shelfsync.erp.notation import Notation
 from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.rows import number
 
 GROUPS = {"": [""], ".": ["."], ",": [","], "'": ["'", "\u2019"], "space": [" ", "\u00a0", "\u202f", "\u2009"]}
 MARKS = [(mark, group) for mark in ".," for group in GROUPS if group != mark]

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.catalog import urgency
-from shelfsync.catalog.acknowledge import acknowledge
-from shelfsync.catalog.batch import cut
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.normalise import normalise
-from shelfsync.catalog.suppression import Buffers, Rule, known_buffers, suppress, with_buffers
+from shelfsync.catalog.baseline import with_accepted
+from shelfsync.catalog.bodies import cut
+from shelfsync.catalog.delta import compute_delta
+from shelfsync.catalog.snapshot import make_snapshot
+from shelfsync.catalog.suppression import Buffers, Rule, known_buffers, suppress_no_ops, with_buffers
 from shelfsync.erp import sample
 from shelfsync.schemas import BASELINE, OUTCOME
 from shelfsync.settings import NormaliseSettings
@@ -38,9 +38,9 @@ class Shop:
 
     def run(self, snapshot: pa.Table, *, full: bool) -> None:
         buffers = Buffers(known_buffers(snapshot, "store-001", self.rules))
-        delta = diff(snapshot, self.baseline, full=full)
+        delta = compute_delta(snapshot, self.baseline, full=full)
         if self.frugal and not full:
-            delta = suppress(delta, self.baseline, snapshot, buffers).delta
+            delta = suppress_no_ops(delta, self.baseline, snapshot, buffers).delta
         else:
             delta = with_buffers(delta, buffers)
         if not full:
@@ -52,7 +52,7 @@ class Shop:
                 self._put(bytes(piece.body))
                 words = {"state": "accepted", "reason": None, "raw": None}
                 rows = [{"sku": sku, **words} for sku in piece.items["sku"].to_pylist()]
-                self.baseline = acknowledge(self.baseline, piece.items, pa.Table.from_pylist(rows, schema=OUTCOME))
+                self.baseline = with_accepted(self.baseline, piece.items, pa.Table.from_pylist(rows, schema=OUTCOME))
                 self.bytes += 0 if full else piece.body_bytes
                 self.jobs += not full
 
@@ -79,7 +79,7 @@ def week(erp_engine, read, erp_url, *, quarters, skus):
         if quarter:
             sample.tick(erp_engine, quarter)
         rows = pa.concat_tables(read(url=erp_url, sql_file=sample.SELECT_FILE).chunks)
-        snapshot = normalise(rows, NormaliseSettings()).snapshot
+        snapshot = make_snapshot(rows, NormaliseSettings()).snapshot
         full = quarter % QUARTERS_A_DAY == FULL_AT or not quarter
         before = {sku: seen["on"] for sku, seen in lavish.seen.items()}
         lavish.run(snapshot, full=full)

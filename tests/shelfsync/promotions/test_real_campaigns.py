@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promotion_shop import STORES
-from shelfsync.catalog.odd_key import Known
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
@@ -22,6 +21,7 @@ from shelfsync.promotions.quarantine_reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT, RAW
 from shelfsync.promotions.steps.base_prices import vendors_with_new_prices
 from shelfsync.promotions.validate import validate
+from shelfsync.rows.odd_key import Known
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"

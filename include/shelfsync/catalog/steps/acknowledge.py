@@ -78,8 +78,7 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
 
 
 def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) -> bool:
-    from shelfsync.catalog.acknowledge import acknowledge as pure
-    from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed, without
+    from shelfsync.catalog.baseline import changed_rows, with_accepted, with_unconfirmed, without
 
     base = vendors.current_baseline(lease.session, job.vendor)
     items = context.lake.read_table(batch.items_path)
@@ -87,7 +86,7 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
     held = context.lake.read_or_empty(base and base.path, BASELINE)
     wanted = rejected_values(context, batch, outcomes)
     gone = rejected_skus.gone_everywhere(context, batch.snapshot_path, wanted)
-    moved = without(with_unconfirmed(pure(held, items, outcomes), items, outcomes), gone)
+    moved = without(with_unconfirmed(with_accepted(held, items, outcomes), items, outcomes), gone)
     path = context.lake.write_table("baseline", job.vendor, moved)
     known_path = write_known(context, job.vendor, moved, base, held, items)
     accepted, rejected = _by_state(outcomes)

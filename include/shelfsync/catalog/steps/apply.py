@@ -111,11 +111,11 @@ def _difference(context: Context, vendor: str, now: str | None, then: str | None
         return "the ERP's rows have changed"
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
 
     new = context.lake.read_table(now)
     old = context.lake.read_table(then)
-    delta = diff(new, old, full=False)
+    delta = compute_delta(new, old, full=False)
     first = ", ".join(delta["sku"][:3].to_pylist())
     count = pc.count(delta["sku"], mode="all").as_py()
     return (

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.batch import Batch
     from shelfsync.catalog.bisection import SuspectBatch
+    from shelfsync.catalog.bodies import Batch
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import BaselineVersion
@@ -67,9 +67,9 @@ def bodies(
     context: Context, rows: pa.Table, base_path: str | None, suspects: Sequence[SuspectBatch] = ()
 ) -> Iterator[Cut]:
     """The request bodies of rows (DELTA schema) in sending order; `suspects`: the halves of an unfinished bisection."""
-    from shelfsync.catalog.batch import cut
     from shelfsync.catalog.bisection import split_at
-    from shelfsync.catalog.item import with_active_if_single
+    from shelfsync.catalog.bodies import cut
+    from shelfsync.rows.item import with_active_if_single
     from shelfsync.schemas import BASELINE
 
     settings = context.settings

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, int]]:
     """The two halves of a batch of two rows or more, in the lake: path, items, bytes of each."""
-    from shelfsync.catalog.batch import stream
-    from shelfsync.catalog.item import with_active_if_single
+    from shelfsync.catalog.bodies import stream
+    from shelfsync.rows.item import with_active_if_single
 
     platform = context.settings.platform
     with context.engine.connect() as connection:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.catalog.alignment import column
 from shelfsync.catalog.ledger import vendor_counts
+from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from partner_api import StreamedBody
 from partner_api.errors import InvalidRequestError
 from shelfsync import logs, metrics
-from shelfsync.catalog.alignment import alike
 from shelfsync.catalog.bisection import FAILURES_PER_STEP, next_batch
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
@@ -30,6 +29,7 @@ from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.submit import Submission, submit
 from shelfsync.platform.jobs.table import Kind, State
+from shelfsync.rows.alignment import alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -262,7 +262,7 @@ class BatchSubmission(Submission):
     batch: PlannedBatch
 
     def send(self) -> PlatformJob:
-        from shelfsync.catalog.batch import stream
+        from shelfsync.catalog.bodies import stream
 
         context, batch, platform = self.context, self.batch, self.context.settings.platform
         items = context.lake.read_table(batch.items_path)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
@@ -20,6 +19,7 @@ from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import ABSENT, BASELINE
 from shelfsync.settings.catalog import PIECES_MAX
 
@@ -86,13 +86,13 @@ class _Facts(NamedTuple):
 
 
 def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
-    from shelfsync.catalog.diff import diff as pure
+    from shelfsync.catalog.delta import compute_delta
 
     run, _, base, complete, rejected, *_ = facts
     snapshot = context.lake.read_table(snapshot_path)
     baseline = context.lake.read_or_empty(base and base.path, BASELINE)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
-    delta = pure(
+    delta = compute_delta(
         snapshot,
         baseline,
         full=run.full,
@@ -189,12 +189,11 @@ def without_no_ops(
     rejected: pa.Table | None,
 ) -> Suppressed:
     """Removes no-op quantities from a delta. `everything`: suppresses nothing, but adds the buffer to each quantity."""
-    from shelfsync.catalog.suppression import Suppressed, with_buffers
-    from shelfsync.catalog.suppression import suppress as pure
+    from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 
     if everything:
         return Suppressed(with_buffers(delta, buffers), delta.slice(0, 0))
-    return pure(delta, baseline, snapshot, buffers, rejected=rejected)
+    return suppress_no_ops(delta, baseline, snapshot, buffers, rejected=rejected)
 
 
 def buffers_of(snapshot: pa.Table, vendor: str, rules: list[Rule], settings: SuppressionSettings) -> Buffers:

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.ledger import holds, rejections
 from shelfsync.catalog.ledger.tables import batch
 from shelfsync.catalog.state import HELD
 from shelfsync.catalog.warehouse import drift
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
+from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import FIELDS, SENDING
 from shelfsync.store.metadata import after
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
-from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.changes import ReportedChanges, known_stores, land_some, read_changed
 from shelfsync.catalog.steps.partition import Partition
@@ -17,6 +16,7 @@ from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
 from shelfsync.outages import erp_asked
 from shelfsync.platform.client import check_chain
+from shelfsync.rows.quarantine_reason import is_usable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

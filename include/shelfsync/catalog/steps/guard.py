@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard import HeldChanges
     from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards import HeldChanges
     from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
@@ -100,7 +100,7 @@ def _guard_vendor(
     context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
 ) -> None:
     from shelfsync.catalog.decision import pending
-    from shelfsync.catalog.guard import guard as pure
+    from shelfsync.catalog.guards import apply_guards
 
     case, categories_path = read_case(context, row, delta_path, facts)
     approved, declined = decided.read(context)
@@ -109,7 +109,7 @@ def _guard_vendor(
         for hold, rows in approved
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
-    verdict = pure(case, approved=[rows for _, rows in approved], declined=declined)
+    verdict = apply_guards(case, approved=[rows for _, rows in approved], declined=declined)
     beneath = _beneath(context, row, case)
     released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
@@ -157,9 +157,9 @@ def _with_unseen(
 
     Otherwise a row that is unreadable for one run would end the decision about it.
     """
-    from shelfsync.catalog.alignment import column
     from shelfsync.catalog.decision import unseen
-    from shelfsync.catalog.guard import with_unseen
+    from shelfsync.catalog.guards import with_unseen
+    from shelfsync.rows.alignment import column
     from shelfsync.schemas import QUARANTINE
 
     left = [one for one in declined if one.carried not in beneath.carried]
@@ -279,7 +279,7 @@ def _named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.item import with_active_if_single
+    from shelfsync.rows.item import with_active_if_single
 
     return with_active_if_single(
         released.filter(pc.is_in(released["sku"], value_set=pa.array(skus, pa.string()))), baseline
@@ -292,7 +292,7 @@ class _Decided(NamedTuple):
 
     def read(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
         """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
-        from shelfsync.catalog.guard import HeldChanges
+        from shelfsync.catalog.guards import HeldChanges
 
         read = context.lake.read_table
         declined = [

@@ -207,7 +207,7 @@ def with_before(context: Context, rows: Any, base_path: str | None) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import aligned, column
+    from shelfsync.rows.alignment import aligned, column
     from shelfsync.schemas import BASELINE, FIELDS
 
     baseline = context.lake.read_or_empty(base_path, BASELINE)
@@ -348,7 +348,7 @@ def backtest(context: Context, *, names: tuple[str, ...] = (), days: float = 30)
 
 
 def _held_again(context: Context, row: VendorRun) -> list[dict[str, Any]]:
-    from shelfsync.catalog.guard import guard as pure
+    from shelfsync.catalog.guards import apply_guards
 
     case, _ = read_case(context, row, row.delta_path or "")
     return [
@@ -360,7 +360,7 @@ def _held_again(context: Context, row: VendorRun) -> list[dict[str, Any]]:
             "rows": one.rows.num_rows,
             "message": one.message,
         }
-        for one in pure(case).held_changes
+        for one in apply_guards(case).held_changes
     ]
 
 

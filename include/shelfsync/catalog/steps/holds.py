@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard import HeldChanges
     from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards import HeldChanges
     from shelfsync.catalog.ledger.holds import Found, Hold
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
@@ -197,12 +197,12 @@ def _checked(
 ) -> tuple[Any, Case, tuple[HeldChanges, ...]]:
     """The rows that these thresholds release, what was checked, and the changes that they still hold."""
     from shelfsync.catalog.decision import without_held
-    from shelfsync.catalog.guard import guard as pure
+    from shelfsync.catalog.guards import apply_guards
 
     case = dataclasses.replace(read_case(context, row, row.delta_path or "")[0], limits=limits)
     held = context.lake.read_table(hold.rows_path)
     passing = [rows for _, rows in approved_rows(context, hold.vendor)]
-    verdict = pure(case, approved=[*passing, without_held(case.delta, held)], only=hold.rule)
+    verdict = apply_guards(case, approved=[*passing, without_held(case.delta, held)], only=hold.rule)
     let = _without(held, {sku for one in verdict.held_changes for sku in one.rows["sku"].to_pylist()})
     return let, case, verdict.held_changes
 
@@ -339,8 +339,8 @@ def _plan(connection: Connection, hold: Hold, state: vendors.Vendor, pieces: lis
 
 
 def _pieces(context: Context, hold: Hold, base_path: str | None) -> list[batches.Piece]:
-    from shelfsync.catalog.item import with_active_if_single
     from shelfsync.catalog.steps.batch import pieces
+    from shelfsync.rows.item import with_active_if_single
     from shelfsync.schemas import BASELINE
 
     baseline = context.lake.read_or_empty(base_path, BASELINE)

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.catalog.odd_key import Known
     from shelfsync.context import Context
+    from shelfsync.rows.odd_key import Known
 
 
 def known_skus(context: Context, vendor: str, *, whole: bool = True) -> Known:
     """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged. `whole`: as in `Known`."""
-    from shelfsync.catalog.odd_key import Known
+    from shelfsync.rows.odd_key import Known
 
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, vendor)
@@ -29,7 +29,7 @@ def known_skus(context: Context, vendor: str, *, whole: bool = True) -> Known:
 
 def known_of_any(context: Context, names: Sequence[str]) -> Known:
     """The same of several vendors, for rows that need not be of all SKUs; read only if a SKU of theirs may be odd."""
-    from shelfsync.catalog.odd_key import Known
+    from shelfsync.rows.odd_key import Known
 
     def every() -> pa.Array:
         import pyarrow as pa
@@ -44,7 +44,7 @@ def known_of_any(context: Context, names: Sequence[str]) -> Known:
 def _skus(context: Context, path: str | None) -> pa.Array:
     import pyarrow as pa
 
-    from shelfsync.catalog.alignment import column
+    from shelfsync.rows.alignment import column
 
     if path is None or not context.lake.exists(path):
         return pa.array([], pa.string())

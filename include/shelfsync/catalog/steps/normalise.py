@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
-    from shelfsync.catalog.normalise import Normalised
-    from shelfsync.catalog.odd_key import Known
+    from shelfsync.catalog.snapshot import Normalised
     from shelfsync.context import Context
+    from shelfsync.rows.odd_key import Known
 
 
 def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepReport:
@@ -42,11 +42,13 @@ def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepRepo
 
 
 def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorations: list[Restoration]) -> None:
-    from shelfsync.catalog.normalise import normalise as pure
+    from shelfsync.catalog.snapshot import make_snapshot
 
     platform = context.settings.platform
     known = known_skus(context, row.vendor)
-    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key, known=known)
+    result = make_snapshot(
+        context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key, known=known
+    )
     snapshot, quarantine = result.snapshot, result.quarantine
     if result.rows_whole == 0:
         with context.engine.begin() as connection:
@@ -80,11 +82,11 @@ def _missed(context: Context, row: VendorRun, found: Normalised, known: Known) -
     if row.reported_path is None:
         return None
     from shelfsync.catalog.changed_rows import missed
-    from shelfsync.catalog.normalise import normalise as pure
+    from shelfsync.catalog.snapshot import make_snapshot
 
     reported = context.lake.read_table(row.reported_path)
     key = context.settings.platform.item_key
-    return missed(pure(reported, context.settings.normalise, key=key, known=known), found)
+    return missed(make_snapshot(reported, context.settings.normalise, key=key, known=known), found)
 
 
 def _record(connection: Connection, row: VendorRun, result: Normalised, **values: Any) -> None:

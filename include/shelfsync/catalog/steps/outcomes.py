@@ -146,7 +146,7 @@ def write_known(
     `held`: the table of `base`.
     The sent values (`items`, DELTA schema) passed the guards: for a SKU that was never acknowledged they are the best known ones.
     """
-    from shelfsync.catalog.acknowledge import known
+    from shelfsync.catalog.baseline import known
 
     earlier = held if base is None or base.known_path == base.path else context.lake.read_table(base.known_path)
     filled = known(moved, earlier, *([] if items is None else [items]))
@@ -172,7 +172,7 @@ def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> 
 
 
 def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
-    from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed
+    from shelfsync.catalog.baseline import changed_rows, with_unconfirmed
 
     with context.engine.connect() as connection:
         job = catalog_jobs.read(connection, job_id)

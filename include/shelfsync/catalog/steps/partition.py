@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.rows.truth import Mask
     from shelfsync.store.lake import Lake
-    from shelfsync.truth import Mask
 
 _ROWS_IN_MEMORY = 1_000_000
 _ROW_GROUP = 65_536
@@ -74,7 +74,7 @@ class Partition:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.catalog.quarantine_reason import unusable
+        from shelfsync.rows.quarantine_reason import unusable
 
         trimmed = pc.utf8_trim(chunk["vendor"], characters=" \t\r\n").combine_chunks()  # CHAR(n) columns come padded
         chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)
@@ -149,7 +149,7 @@ class Partition:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.look_alike import is_odd, reads_as
+        from shelfsync.rows.look_alike import is_odd, reads_as
 
         places = pa.array(is_odd(vendors) & unusable)
         if not self._stores or not pc.any(places).as_py():
@@ -217,7 +217,7 @@ class Partition:
 
 def _nameless_rows(chunk: pa.Table) -> pa.Table:
     """Rows without a vendor, as rows of the quarantine. Text that no database accepts (NUL, half characters) is only in `raw`."""
-    from shelfsync.catalog.normalise import normalise
+    from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.settings import NormaliseSettings
 
-    return normalise(chunk, NormaliseSettings()).quarantine
+    return make_snapshot(chunk, NormaliseSettings()).quarantine

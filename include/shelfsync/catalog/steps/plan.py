@@ -34,7 +34,7 @@ FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 def _usable(name: str) -> str:
-    from shelfsync.catalog.quarantine_reason import is_usable  # brings pyarrow
+    from shelfsync.rows.quarantine_reason import is_usable  # brings pyarrow
 
     if not is_usable(name):
         raise ValueError("no vendor is called so")
@@ -217,7 +217,7 @@ def lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
-    from shelfsync.catalog.number import ADJUSTMENT_MEANING  # brings pyarrow
+    from shelfsync.catalog.adjustment import MEANING  # brings pyarrow
 
     name = f"vendor {vendor['vendor']}"
     for held in vendor["held"]:
@@ -229,7 +229,7 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
     for reason, count in vendor["left_out"].items():
         yield f"{name}: {count} values are left out, and the rest of their rows is sent: {reason}"
     for kind, one in vendor["adjusted"].items():
-        yield f"{name}: {one['rows']} {ADJUSTMENT_MEANING[kind]}: {'; '.join(one['examples'])}"
+        yield f"{name}: {one['rows']} {MEANING[kind]}: {'; '.join(one['examples'])}"
 
 
 def bodies(context: Context, released_path: str, base_path: str | None) -> list[Batch]:
@@ -306,16 +306,16 @@ def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
+    from shelfsync.catalog import adjustment
 
     if row.raw_path is None:
         return {}
-    raw = context.lake.read_table(row.raw_path, ADJUSTMENT_COLUMNS)
+    raw = context.lake.read_table(row.raw_path, adjustment.COLUMNS)
     quarantined = pa.array([], pa.int64())
     if row.quarantine_path is not None:
         table = context.lake.read_table(row.quarantine_path, ["row_number", "row_sent"])
         quarantined = table.filter(pc.invert(table["row_sent"]))["row_number"].combine_chunks()
-    found = adjustments(raw, quarantined, context.settings.normalise)
+    found = adjustment.adjustments(raw, quarantined, context.settings.normalise)
     return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.evidence import sendings, sent_lately
+from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, OUTCOME
 
 if TYPE_CHECKING:

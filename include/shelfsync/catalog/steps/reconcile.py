@@ -118,7 +118,7 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
 def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule], lease: Lease) -> bool:
     """Finds the causes, chooses the actions and writes them; False if the baseline changed meanwhile."""
     from shelfsync.catalog.drift import differences, undecided
-    from shelfsync.catalog.drift_cause import reconcile as pure
+    from shelfsync.catalog.drift_cause import find_causes
 
     last, before, effect = vendor.last, vendor.before, context.settings.suppression
     buffers = None if vendor.desired is None else buffers_of(vendor.desired, one.vendor, rules, effect)
@@ -132,7 +132,7 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
         buffers=buffers,
     )
     evidence = evidence_of(context, vendor.seen, before, last, found["sku"].combine_chunks().unique())
-    result = pure(found, evidence)
+    result = find_causes(found, evidence)
     drift = _with_action(context, vendor, result.drift)
     blind = 0 if vendor.desired is None or buffers is None else undecided(vendor.observed, vendor.desired, buffers)
     return _write(context, one, vendor, result, drift, lease, blind)
@@ -154,7 +154,7 @@ def _write(
     context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
 ) -> bool:
     """Writes everything in one transaction with the new baseline."""
-    from shelfsync.catalog.acknowledge import changed_rows
+    from shelfsync.catalog.baseline import changed_rows
     from shelfsync.catalog.drift_cause import products, with_confirmed, with_resends
 
     resend, reject = _of(drift, "resend"), _of(drift, "reject")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard import HeldChanges
     from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards import HeldChanges
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
@@ -157,8 +157,8 @@ def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import any_of, column, same
     from shelfsync.catalog.restore import RESTORED, overlay
+    from shelfsync.rows.alignment import any_of, column, same
 
     now = context.lake.read_table(now_path)
     chosen = None if skus is None else pa.array(skus, pa.string())
@@ -229,7 +229,7 @@ def follow_unrestored(
     context: Context, row: VendorRun, case: Case, *, approved: Iterable[pa.Table], declined: Iterable[HeldChanges]
 ) -> Unrestored:
     """Applies the guards to the ERP's own changes. Released changes move what would be acknowledged; held ones do not."""
-    from shelfsync.catalog.guard import guard as pure
+    from shelfsync.catalog.guards import apply_guards
     from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 
     erp = context.lake.read_table(row.erp_path or row.snapshot_path or "")
@@ -239,7 +239,7 @@ def follow_unrestored(
     plain = without_restorations(
         case, erp, quarantined=quarantined, complete=complete, key=context.settings.platform.item_key
     )
-    verdict = pure(plain, approved=approved, declined=declined)
+    verdict = apply_guards(plain, approved=approved, declined=declined)
     left = next_unrestored(case, erp, verdict.released, row.restorations or [])
     return Unrestored(
         context.lake.write_table("unrestored", row.vendor, left) if left.num_rows else None,

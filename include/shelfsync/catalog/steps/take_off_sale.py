@@ -59,8 +59,8 @@ def on_sale(context: Context, vendor: str) -> OnSale:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import column
-    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.delta import compute_delta
+    from shelfsync.rows.alignment import column
     from shelfsync.schemas import BASELINE, OBSERVED, SNAPSHOT, completed
 
     with context.engine.connect() as connection:
@@ -78,7 +78,7 @@ def on_sale(context: Context, vendor: str) -> OnSale:
         observed=extra.num_rows,
         known=every.num_rows,
         base_version=0 if base is None else base.version,
-        rows=diff(SNAPSHOT.empty_table(), every, full=False, key=context.settings.platform.item_key),
+        rows=compute_delta(SNAPSHOT.empty_table(), every, full=False, key=context.settings.platform.item_key),
     )
 
 

@@ -140,7 +140,7 @@ def compared(rows: pa.Table, before: pa.Table | None) -> tuple[pa.Table, pa.Tabl
     """(new, changed, gone): the first two in OBSERVED schema, the last one column of SKUs."""
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import any_of, column, same
+    from shelfsync.rows.alignment import any_of, column, same
 
     if before is None:
         return rows, rows.slice(0, 0), rows.slice(0, 0).select(["sku"])

@@ -252,7 +252,7 @@ def _rejections(context: Context, judged: list[_Judged]) -> dict[int, pa.Table]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import aligned, column, positions
+    from shelfsync.rows.alignment import aligned, column, positions
 
     assortment_of = functools.lru_cache(maxsize=8)(functools.partial(known_assortment, context))
     found = {}

@@ -23,8 +23,8 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import aligned, ascending, column
     from shelfsync.promotions.schemas import ASSORTMENT
+    from shelfsync.rows.alignment import aligned, ascending, column
     from shelfsync.schemas import SNAPSHOT, completed
 
     with context.engine.connect() as connection:

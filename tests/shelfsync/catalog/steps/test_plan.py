@@ -103,7 +103,7 @@ def test_an_applied_plan_sends_the_planned_bodies_byte_for_byte(shop):
     assert [entry["bytes_in"] for entry in entries] == [one["body_bytes"] for one in plan["vendors"][0]["batches"]]
     run = summary["run"]
     (path,) = shop.rows(f"SELECT items_path FROM ledger.batch WHERE run_id = {run}")
-    from shelfsync.catalog.batch import body
+    from shelfsync.catalog.bodies import body
 
     sent = body(shop.app.context.lake.read_table(path[0]), key="sku", sales_limit_name="maximum_sales_quantity")
     assert hashlib.sha256(sent).hexdigest() == plan["vendors"][0]["batches"][0]["sha256"]

@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from shelfsync.catalog import item
 from shelfsync.errors import DataError
+from shelfsync.rows import item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

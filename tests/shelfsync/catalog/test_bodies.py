@@ -5,7 +5,7 @@ import json
 import pytest
 
 from catalog_rows import delta
-from shelfsync.catalog.batch import body, cut, stream
+from shelfsync.catalog.bodies import body, cut, stream
 from shelfsync.errors import DataError
 
 SKU = {"key": "sku", "sales_limit_name": "maximum_sales_quantity"}

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import hostile_files
 from fuzz_minute import for_a_minute
 from hostile_files import EXPORT, LOG, corpus
-from shelfsync.catalog import result_csv
 from shelfsync.catalog.export import parse_export
 from shelfsync.catalog.outcome import parse_log
-from shelfsync.catalog.result_csv import JsonText
 from shelfsync.errors import DataError
+from shelfsync.rows import result_csv
+from shelfsync.rows.result_csv import JsonText
 
 PEAK_MB = 700
 """Of a whole process that reads one of these files, the libraries included."""

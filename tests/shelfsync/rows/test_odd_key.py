@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import raw
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.normalise import normalise
-from shelfsync.catalog.odd_key import Known
+from shelfsync.catalog.delta import compute_delta
+from shelfsync.catalog.snapshot import make_snapshot
+from shelfsync.rows.odd_key import Known
 from shelfsync.schemas import BASELINE, RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -19,7 +19,7 @@ def read(*skus, known=KNOWN, observed=(), **settings):
     acknowledged = pa.array(sorted(known, key=str.encode), pa.string())
     shown = pa.array(sorted(observed, key=str.encode), pa.string())
     rows = raw(*({"sku": sku, "price": "1.99", "quantity": "3"} for sku in skus))
-    return normalise(rows, NormaliseSettings(**settings), known=Known(acknowledged, lambda: shown))
+    return make_snapshot(rows, NormaliseSettings(**settings), known=Known(acknowledged, lambda: shown))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_a_key_resembles_has_not_left_the_extract():
         [{"sku": sku, "active": True} for sku in sorted(KNOWN, key=str.encode)], schema=BASELINE
     )
     now = read(*(sku for sku in KNOWN if sku != "100001"), "100001\u00a0")
-    delta = diff(now.snapshot, before, full=False, quarantined=now.quarantine)
+    delta = compute_delta(now.snapshot, before, full=False, quarantined=now.quarantine)
     assert "removed" not in delta["change"].to_pylist()
 
 
@@ -122,7 +122,7 @@ def test_without_anything_known_an_odd_key_is_quarantined_all_the_same():
 def test_in_a_sample_of_the_rows_a_known_sku_without_a_row_is_not_absent():
     rows = raw({"sku": "ab-100"}, {"sku": "100001\u00a0"})
     known = Known(pa.array(["100001", "AB-100"]), whole=False)
-    quarantine = normalise(rows, NormaliseSettings(), known=known).quarantine
+    quarantine = make_snapshot(rows, NormaliseSettings(), known=known).quarantine
     assert quarantine["sku"].to_pylist() == ["100001"]
 
 
@@ -132,6 +132,6 @@ def test_the_setting_sends_such_keys_as_they_are():
 
 def test_rows_in_are_rows_out_and_quarantined():
     rows = raw(*({"sku": sku, "price": "1"} for sku in ("100001", "100001\u00a0", None, "new", "'new", "x\x00")))
-    result = normalise(rows.cast(RAW), NormaliseSettings(), known=Known(pa.array(["100001"])))
+    result = make_snapshot(rows.cast(RAW), NormaliseSettings(), known=Known(pa.array(["100001"])))
     assert result.snapshot["sku"].to_pylist() == ["100001", "new"]
     assert result.snapshot.num_rows + result.quarantine.num_rows == 6

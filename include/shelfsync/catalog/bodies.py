@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shelfsync.catalog import item
 from shelfsync.errors import DataError
+from shelfsync.rows import item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from pathlib import Path
 from catalog_rows import normalised
 from shelfsync.catalog import job_log
 from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.quarantine_reason import REASONS
+from shelfsync.rows.quarantine_reason import REASONS
 from shelfsync.settings.catalog import Rules
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")

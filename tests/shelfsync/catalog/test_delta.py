@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from catalog_rows import fields_by_sku, normalised, quarantined, shelf
-from shelfsync.catalog.diff import apply, diff
+from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.schemas import FIELDS
 
 FULL_ROW = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity": 10}
@@ -13,7 +13,7 @@ FULL_ROW = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity":
 
 def changes(snapshot, baseline, **options):
     """sku -> (kind of change, the fields sent)."""
-    table = diff(snapshot, baseline, **{"full": False, **options})
+    table = compute_delta(snapshot, baseline, **{"full": False, **options})
     sent = fields_by_sku(table)
     return {row["sku"]: (row["change"], sent[row["sku"]]) for row in table.to_pylist()}
 
@@ -70,29 +70,29 @@ def test_a_sku_that_comes_back_is_switched_on_with_its_quantity():
 
 def test_a_sku_that_comes_back_without_active_is_switched_on_if_leaving_had_switched_it_off():
     before = two({"sku": "A", "price": "4.5", "quantity": 3})
-    gone = apply(diff(two(), before, full=False), before)
+    gone = apply(compute_delta(two(), before, full=False), before)
     after = two({"sku": "A", "price": "4.5", "quantity": 3})
     for full in (False, True):
-        repeated = apply(diff(two(), gone, full=full), gone)  # a full sync switches it off again
-        back = diff(after, repeated, full=False)
+        repeated = apply(compute_delta(two(), gone, full=full), gone)  # a full sync switches it off again
+        back = compute_delta(after, repeated, full=False)
         assert fields_by_sku(back) == {"A": {"active": True, "quantity": 3}}
         assert back["change"].to_pylist() == ["changed"]
-        assert diff(after, apply(back, repeated), full=False).num_rows == 0
+        assert compute_delta(after, apply(back, repeated), full=False).num_rows == 0
 
 
 def test_a_sku_that_the_erp_had_switched_off_stays_off_without_active():
     off = two({"sku": "A", **FULL_ROW, "active": False})
-    left = apply(diff(two(), off, full=True), off)
+    left = apply(compute_delta(two(), off, full=True), off)
     assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), left) == {}
     on = two({"sku": "A", **FULL_ROW})
-    gone = apply(diff(two(), on, full=False), on)
-    stated = apply(diff(off, gone, full=True), gone)  # it comes back, and the ERP has it as off
+    gone = apply(compute_delta(two(), on, full=False), on)
+    stated = apply(compute_delta(off, gone, full=True), gone)  # it comes back, and the ERP has it as off
     assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), stated) == {}
 
 
 def test_a_sku_that_comes_back_is_not_sent_with_the_values_that_were_rejected_then():
     before = two({"sku": "A", "price": "4.5", "quantity": 3})
-    gone = apply(diff(two(), before, full=False), before)
+    gone = apply(compute_delta(two(), before, full=False), before)
     rejected = shelf({"sku": "A", "price": "4.5", "quantity": 3}).select(["sku", *FIELDS])
     assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), gone, rejected=rejected) == {}
     assert "A" in changes(two({"sku": "A", "price": "5", "quantity": 3}), gone, rejected=rejected)
@@ -211,7 +211,7 @@ def test_by_barcode_what_has_none_cannot_be_switched_off():
 def test_apply_leaves_fields_that_the_delta_does_not_have():
     before = shelf({"sku": "A", "barcode": "1", **FULL_ROW}, {"sku": "B", "price": "2"})
     after = shelf({"sku": "A", "price": "5"}, {"sku": "AA", "price": "1"}, {"sku": "B"})
-    held = apply(diff(after, before, full=False), before)
+    held = apply(compute_delta(after, before, full=False), before)
     assert held.equals(
         shelf(
             {"sku": "A", "barcode": "1", **FULL_ROW, "price": "5"},
@@ -228,12 +228,12 @@ def test_a_table_out_of_order_raises_instead_of_being_compared(rows):
         shelf(*({"sku": sku} for sku in sorted(rows))).take([0, 1] if rows[0] == rows[1] else [1, 0]),
     )
     with pytest.raises(ValueError, match="snapshot is not sorted"):
-        diff(broken, ordered, full=False)
+        compute_delta(broken, ordered, full=False)
     with pytest.raises(ValueError, match="baseline is not sorted"):
-        diff(ordered, broken, full=False)
+        compute_delta(ordered, broken, full=False)
 
 
 def test_skus_are_in_byte_order_not_in_that_of_utf_16():
     skus = ["\uffee", "😀"]  # in UTF-16 the other way round
     rows = [{"sku": sku, "price": "1"} for sku in reversed(skus)]
-    assert diff(normalised(*rows).snapshot, shelf(), full=False)["sku"].to_pylist() == skus
+    assert compute_delta(normalised(*rows).snapshot, shelf(), full=False)["sku"].to_pylist() == skus

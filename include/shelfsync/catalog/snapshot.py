@@ -15,18 +15,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync import look_alike
-from shelfsync.catalog import item, number, odd_key, quarantine_reason
-from shelfsync.catalog.alignment import ascending, column, padded
-from shelfsync.catalog.number import INT32_MAX
+from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason
+from shelfsync.rows.alignment import ascending, column, padded
+from shelfsync.rows.number import INT32_MAX
+from shelfsync.rows.truth import mask
 from shelfsync.schemas import FIELDS, PRICE, QUARANTINE, RAW, SNAPSHOT
-from shelfsync.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shelfsync.rows.truth import Mask
     from shelfsync.settings import NormaliseSettings
-    from shelfsync.truth import Mask
 
 RAW_CHARACTERS_MAX = 250
 """How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
@@ -67,7 +66,7 @@ class Normalised:
         return rows
 
 
-def normalise(
+def make_snapshot(
     raw: pa.Table,
     settings: NormaliseSettings,
     *,
@@ -89,7 +88,7 @@ def normalise(
     several = _repeated(skus, with_vendor)
     one = several & ~odd_key.may_be_several(skus) if several.any() else several
     if one.any() and (repeated := _equal_to_an_earlier(came, settings, one)).any():
-        found = normalise(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
+        found = make_snapshot(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
         return replace(found, repeated=int(repeated.sum()))
     _check_sku(skus, findings, settings.sku_length_max, several)
     odd = None if settings.odd_keys == "send" else odd_key.find(skus, known or odd_key.Known())

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from catalog_rows import delta, fields_by_sku, log, shelf
-from shelfsync.catalog.acknowledge import acknowledge, changed_rows, with_unconfirmed
-from shelfsync.catalog.diff import diff
+from shelfsync.catalog.baseline import changed_rows, with_accepted, with_unconfirmed
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.outcome import match
 
 BEFORE = shelf({"sku": "A", "price": "1", "quantity": 1}, {"sku": "C", "price": "3"})
@@ -14,7 +14,7 @@ ITEMS = delta(
 
 
 def after(**states):
-    return acknowledge(
+    return with_accepted(
         BEFORE, ITEMS, match(ITEMS, log(*({"sku": sku, "state": state} for sku, state in states.items())))
     )
 
@@ -37,20 +37,20 @@ def test_rejected_and_unaccounted_outcomes_move_nothing():
 
 def test_once_or_twice_is_the_same():
     outcomes = match(ITEMS, log(*({"sku": sku} for sku in "ABC")))
-    once = acknowledge(BEFORE, ITEMS, outcomes)
-    assert acknowledge(once, ITEMS, outcomes).equals(once)
+    once = with_accepted(BEFORE, ITEMS, outcomes)
+    assert with_accepted(once, ITEMS, outcomes).equals(once)
 
 
 def test_an_outcome_of_a_sku_that_was_not_sent_moves_nothing():
     outcomes = match(delta({"sku": "Z", "price": "9"}), log({"sku": "Z"}))
-    assert acknowledge(BEFORE, ITEMS, outcomes).equals(BEFORE)
+    assert with_accepted(BEFORE, ITEMS, outcomes).equals(BEFORE)
 
 
 def test_two_outcomes_that_contradict_each_other_move_nothing():
     import pyarrow as pa
 
     good, bad = (match(ITEMS, log({"sku": "A", "state": state})) for state in ("accepted", "rejected"))
-    assert acknowledge(BEFORE, ITEMS, pa.concat_tables([good, bad])).equals(BEFORE)
+    assert with_accepted(BEFORE, ITEMS, pa.concat_tables([good, bad])).equals(BEFORE)
 
 
 def unconfirmed(**states):
@@ -71,7 +71,7 @@ def test_a_new_sku_that_is_not_accounted_for_is_known_without_a_value():
 
 def test_an_unknown_value_is_sent_again_even_if_the_erp_has_reverted():
     wanted = shelf({"sku": "A", "price": "1"}, {"sku": "B", "price": "5"}, {"sku": "C", "price": "3", "active": True})
-    assert fields_by_sku(diff(wanted, unconfirmed(), full=False)).keys() == {"A", "B", "C"}
+    assert fields_by_sku(compute_delta(wanted, unconfirmed(), full=False)).keys() == {"A", "B", "C"}
 
 
 def test_accepted_and_rejected_outcomes_leave_nothing_unconfirmed():
@@ -87,6 +87,6 @@ def test_changed_rows_are_those_with_another_value_and_new_ones():
 
 def test_a_removal_without_a_result_is_undone_when_the_sku_comes_back():
     before = shelf({"sku": "a", "price": "1", "quantity": 3}, {"sku": "b", "price": "1"})
-    items = diff(shelf({"sku": "b", "price": "1"}), before, full=False)
+    items = compute_delta(shelf({"sku": "b", "price": "1"}), before, full=False)
     after = with_unconfirmed(before, items, match(items, log()))
-    assert fields_by_sku(diff(before, after, full=False)) == {"a": {"active": True, "quantity": 3}}
+    assert fields_by_sku(compute_delta(before, after, full=False)) == {"a": {"active": True, "quantity": 3}}

@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.item import quoted, visible
-from shelfsync.look_alike import bare, characters_of, faults_of, is_odd, looks
-from shelfsync.truth import mask
+from shelfsync.rows.item import quoted, visible
+from shelfsync.rows.look_alike import bare, characters_of, faults_of, is_odd, looks
+from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 _NUMBER = r"^[+]?\d[\d.,' ]*(?:[eE][+]?\d{1,2})?$"
 _DAMAGED = "\ufffd"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, placed, positions, same
-from shelfsync.catalog.diff import apply
+from shelfsync.catalog.delta import apply
+from shelfsync.rows.alignment import aligned, any_of, column, placed, positions, same
 from shelfsync.schemas import BASELINE, FIELDS, completed
 
 
-def acknowledge(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
+def with_accepted(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
     """The new baseline (BASELINE schema, sorted by sku) after a job with `items` (DELTA schema) ended in `outcomes` (OUTCOME schema).
 
     A SKU moves only if each of its outcomes has the state `accepted`; only the fields that were sent move.

@@ -14,15 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync import look_alike
-from shelfsync.catalog import item
-from shelfsync.catalog.alignment import BARCODE_DIGITS_MAX
-from shelfsync.truth import mask
+from shelfsync.rows import item, look_alike
+from shelfsync.rows.alignment import BARCODE_DIGITS_MAX
+from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from shelfsync.truth import Mask
+    from shelfsync.rows.truth import Mask
 
 _SHOWN_CHARACTERS = 80
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import characters
-from shelfsync.catalog.alignment import aligned, column, with_column
 from shelfsync.errors import DataError
+from shelfsync.rows.alignment import aligned, column, with_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

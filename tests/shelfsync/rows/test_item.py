@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 
-from shelfsync.catalog import item
+from shelfsync.rows import item
 
 EVERY_CONTROL = "".join(map(chr, range(0x20)))
 

@@ -1,24 +1,15 @@
-"""Text of an ERP to exact numbers, a whole column at a time: decimals from end to end, never a float (I11).
-
-`adjustments` are the values that normalise accepts and changes: a plan lists them before anything is sent.
-"""
+"""Text of an ERP to exact numbers, a whole column at a time: decimals from end to end, never a float (I11)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
+from shelfsync.rows.truth import Mask, mask
 from shelfsync.schemas import PRICE
-from shelfsync.truth import Mask, mask
-
-if TYPE_CHECKING:
-    from shelfsync.settings import NormaliseSettings
-
 
 WHOLE_DIGITS_MAX = 17
 """What a decimal of 20 digits has room for before its three decimals."""
@@ -138,51 +129,3 @@ def _clamped(exponent: str) -> int:
     sign = -1 if exponent.startswith("-") else 1
     digits: Any = exponent.lstrip("+-").lstrip("0") or "0"
     return sign * (10**_EXPONENT_DIGITS_MAX if len(digits) > _EXPONENT_DIGITS_MAX else int(digits))
-
-
-ADJUSTMENT_MEANING = {
-    "price_cut": "prices lose what is after the third decimal",
-    "quantity_floored": "quantities lose their fraction",
-    "quantity_lost": "quantities below one are sent as 0, so the product is sold out",
-    "quantity_zeroed": "quantities below zero are sent as 0",
-}
-ADJUSTMENT_COLUMNS = ["row_number", "sku", "price", "quantity"]
-_EXAMPLES = 3
-_AFTER_THIRD_DECIMAL = r"\.\d{3}\d*[1-9]"
-
-
-@dataclass(frozen=True)
-class Adjustment:
-    """`kind` is a key of MEANING; `examples` name SKU, the ERP's text and what is sent."""
-
-    kind: str
-    rows: int
-    examples: tuple[str, ...]
-
-
-def adjustments(raw: pa.Table, quarantined: pa.Array, settings: NormaliseSettings) -> list[Adjustment]:
-    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantined` are row numbers that are not sent at all."""
-    rows = raw.filter(pc.invert(pc.is_in(column(raw, "row_number"), value_set=quarantined.cast(pa.int64()))))
-    prices, quantities = read(column(rows, "price")), read(column(rows, "quantity"))
-    cut = mask(pc.match_substring_regex(column(rows, "price"), _AFTER_THIRD_DECIMAL))
-    zero = quantities.negative & (settings.negative_quantity == "zero")
-    floor = quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
-    pieces = quantities.pieces()
-    lost = floor & mask(pc.equal(pieces, 0).fill_null(False))
-    found = [
-        _adjustment("price_cut", rows, "price", cut, prices.magnitude),
-        _adjustment("quantity_floored", rows, "quantity", floor & ~lost, pieces),
-        _adjustment("quantity_lost", rows, "quantity", lost, pieces),
-        _adjustment("quantity_zeroed", rows, "quantity", zero, pa.repeat(pa.scalar(0), rows.num_rows)),
-    ]
-    return [one for one in found if one.rows]
-
-
-def _adjustment(kind: str, rows: pa.Table, field: str, where: Mask, sent: pa.Array) -> Adjustment:
-    first = pa.array(np.flatnonzero(where)[:_EXAMPLES])
-    shown = zip(
-        *(values.take(first).to_pylist() for values in (column(rows, "sku"), column(rows, field), sent)), strict=True
-    )
-    return Adjustment(
-        kind, int(where.sum()), tuple(f"{sku.strip()}: {text.strip()} -> {value}" for sku, text, value in shown)
-    )

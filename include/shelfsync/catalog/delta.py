@@ -1,6 +1,6 @@
 """diff: what must be sent to the platform so that it holds what the ERP holds.
 
-Properties: apply(diff(snapshot, baseline), baseline) is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
+Properties: apply(compute_delta(snapshot, baseline), baseline) is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
 are inactive in it. The diff of that result and the same snapshot is empty. A null of the snapshot is never sent, except that a SKU that was
 switched off because it left is switched on when it comes back: its presence is the ERP's only statement about `active` then.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import (
+from shelfsync.rows.alignment import (
     aligned,
     any_of,
     column,
@@ -25,13 +25,13 @@ from shelfsync.catalog.alignment import (
     require_order,
     unmentioned,
 )
-from shelfsync.catalog.item import with_active_if_single, with_co_sent_fields
+from shelfsync.rows.item import with_active_if_single, with_co_sent_fields
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 Key = Literal["sku", "barcode"]
 
 
-def diff(
+def compute_delta(
     snapshot: pa.Table,
     baseline: pa.Table,
     *,

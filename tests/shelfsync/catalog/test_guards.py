@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from catalog_rows import fields_by_sku
 from catalog_strategies import shelves
 from guard_cases import GOOD, case, reasons, split, store
-from shelfsync.catalog.diff import diff
-from shelfsync.catalog.guard import HeldChanges, guard
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guard_rules import GUARDS
+from shelfsync.catalog.guards import HeldChanges, apply_guards
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.catalog import RULES
@@ -27,8 +27,8 @@ SHARP = GuardSettings(
 @pytest.mark.slow
 @given(now=shelves(), before=shelves(), full=st.booleans(), repeats=st.sampled_from([None, "yesterday"]))
 def test_every_field_of_a_delta_is_released_or_held_once(now, before, full, repeats):
-    delta = diff(now, before, full=full)
-    verdict = guard(Case("v", delta, now, before, now.num_rows, SHARP, History((9, 9, 9), repeats, None)))
+    delta = compute_delta(now, before, full=full)
+    verdict = apply_guards(Case("v", delta, now, before, now.num_rows, SHARP, History((9, 9, 9), repeats, None)))
     wanted = fields_by_sku(delta)
     got: dict[str, dict] = {}
     for part in (*(one.rows for one in verdict.held_changes), verdict.released):
@@ -48,12 +48,12 @@ def test_every_field_of_a_delta_is_released_or_held_once(now, before, full, repe
 @pytest.mark.slow
 @given(now=shelves(), before=shelves())
 def test_what_was_approved_passes_and_what_was_declined_stays_whatever_the_thresholds(now, before):
-    delta = diff(now, before, full=False)
-    first = guard(Case("v", delta, now, before, now.num_rows, SHARP))
+    delta = compute_delta(now, before, full=False)
+    first = apply_guards(Case("v", delta, now, before, now.num_rows, SHARP))
     again = Case("v", delta, now, before, now.num_rows, SHARP)
-    assert guard(again, approved=[one.rows for one in first.held_changes]).held_changes == ()
+    assert apply_guards(again, approved=[one.rows for one in first.held_changes]).held_changes == ()
     lax = GuardSettings(**{rule: {"enabled": False} for rule in RULES})
-    stays = guard(
+    stays = apply_guards(
         Case("v", delta, now, before, now.num_rows, lax),
         declined=[
             HeldChanges(one.rule, one.category, one.message, one.thresholds, one.rows, 7) for one in first.held_changes

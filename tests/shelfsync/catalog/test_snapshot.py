@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import normalised, raw
-from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -305,7 +305,7 @@ def test_rows_of_two_vendors_in_one_table_are_a_mistake_of_the_caller():
 
 def test_a_table_with_other_columns_is_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="has the columns"):
-        normalise(raw({"sku": "A1"}).drop_columns(["price"]), NormaliseSettings())
+        make_snapshot(raw({"sku": "A1"}).drop_columns(["price"]), NormaliseSettings())
 
 
 def test_a_quarantined_row_carries_itself_and_a_sentence():
@@ -338,7 +338,7 @@ def test_bytes_that_are_no_text_are_quarantined_not_crashed_on():
     broken = pa.StringArray.from_buffers(2, offsets, buffer)
     table = raw({"sku": "A"}, {"sku": "B"})
     table = table.set_column(table.column_names.index("sku"), RAW.field("sku"), broken)
-    result = normalise(table, NormaliseSettings())
+    result = make_snapshot(table, NormaliseSettings())
     assert reasons(result) == {1: "sku_undecodable"}
     assert result.snapshot["sku"].to_pylist() == ["ok"]
 

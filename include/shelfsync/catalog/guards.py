@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import any_of, column
 from shelfsync.catalog.decision import passes, stays, unwanted
 from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.restore import reverts
+from shelfsync.rows.alignment import any_of, column
+from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import DELTA, FIELDS, HELD
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Guarded:
     held_changes: tuple[HeldChanges, ...] = field(default=())
 
 
-def guard(
+def apply_guards(
     case: Case, *, approved: Iterable[pa.Table] = (), declined: Iterable[HeldChanges] = (), only: str | None = None
 ) -> Guarded:
     """Splits a delta into the changes that may be sent and those that a person has to approve first.

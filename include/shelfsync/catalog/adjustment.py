@@ -1,0 +1,64 @@
+"""The values that normalise accepts and changes: a plan lists them before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.rows import number
+from shelfsync.rows.alignment import column
+from shelfsync.rows.truth import Mask, mask
+
+if TYPE_CHECKING:
+    from shelfsync.settings import NormaliseSettings
+
+MEANING = {
+    "price_cut": "prices lose what is after the third decimal",
+    "quantity_floored": "quantities lose their fraction",
+    "quantity_lost": "quantities below one are sent as 0, so the product is sold out",
+    "quantity_zeroed": "quantities below zero are sent as 0",
+}
+COLUMNS = ["row_number", "sku", "price", "quantity"]
+_EXAMPLES = 3
+_AFTER_THIRD_DECIMAL = r"\.\d{3}\d*[1-9]"
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """`kind` is a key of MEANING; `examples` name SKU, the ERP's text and what is sent."""
+
+    kind: str
+    rows: int
+    examples: tuple[str, ...]
+
+
+def adjustments(raw: pa.Table, quarantined: pa.Array, settings: NormaliseSettings) -> list[Adjustment]:
+    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantined` are row numbers that are not sent at all."""
+    rows = raw.filter(pc.invert(pc.is_in(column(raw, "row_number"), value_set=quarantined.cast(pa.int64()))))
+    prices, quantities = number.read(column(rows, "price")), number.read(column(rows, "quantity"))
+    cut = mask(pc.match_substring_regex(column(rows, "price"), _AFTER_THIRD_DECIMAL))
+    zero = quantities.negative & (settings.negative_quantity == "zero")
+    floor = quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
+    pieces = quantities.pieces()
+    lost = floor & mask(pc.equal(pieces, 0).fill_null(False))
+    found = [
+        _adjustment("price_cut", rows, "price", cut, prices.magnitude),
+        _adjustment("quantity_floored", rows, "quantity", floor & ~lost, pieces),
+        _adjustment("quantity_lost", rows, "quantity", lost, pieces),
+        _adjustment("quantity_zeroed", rows, "quantity", zero, pa.repeat(pa.scalar(0), rows.num_rows)),
+    ]
+    return [one for one in found if one.rows]
+
+
+def _adjustment(kind: str, rows: pa.Table, field: str, where: Mask, sent: pa.Array) -> Adjustment:
+    first = pa.array(np.flatnonzero(where)[:_EXAMPLES])
+    shown = zip(
+        *(values.take(first).to_pylist() for values in (column(rows, "sku"), column(rows, field), sent)), strict=True
+    )
+    return Adjustment(
+        kind, int(where.sum()), tuple(f"{sku.strip()}: {text.strip()} -> {value}" for sku, text, value in shown)
+    )
