@@ -184,6 +184,7 @@ def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_c
     shown = shop.shown()
     assert {(shown[sku]["price"], shown[sku]["active"]) for sku in NEW} == {(77.0, False)}
     still = max(shop.app.holds.listed(how), key=lambda one: one["hold_id"])
+    shop.app.holds.reopen(still["hold_id"], who="ada", why="they are for sale")
     assert shop.app.holds.decide(still["hold_id"], approve=True, who="ada")["state"] == "approved"
     shop.app.holds.deliver(still["hold_id"])
     shop.platform.until_quiescent()
