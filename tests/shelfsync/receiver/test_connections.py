@@ -15,6 +15,9 @@ import pytest
 from receiver_fixture import SECRET, LiveReceiver, request
 
 JOB = b'{"job_id": "%d", "status": "COMPLETED"}'
+STORED, LATE = b"HTTP/1.1 200 OK", b"TimeoutError"
+TRIES_MAX = 6
+"""The platform waits ten seconds for an answer; any 2xx ends it, and it sends up to five times more."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,14 +49,23 @@ def _connect(receiver, address="127.0.0.1"):
 
 
 def _answer(receiver, number, address="127.0.0.1"):
-    """The first line of what a genuine call is answered, and how long it took."""
+    """The first line of what a genuine call is answered, or the error that it meets, and how long it took."""
     began_s = time.monotonic()
-    with _connect(receiver, address) as connection:
-        first = b""
-        with contextlib.suppress(OSError):
+    try:
+        with _connect(receiver, address) as connection:
             connection.sendall(request(JOB % number))
             first = connection.recv(1024).partition(b"\r\n")[0]
+    except OSError as error:
+        first = type(error).__name__.encode()
     return first, time.monotonic() - began_s
+
+
+def _deliver(receiver, number):
+    """What each try ended with, as the platform sends an event, and how long it took until the last answer."""
+    began_s, tries = time.monotonic(), []
+    while STORED not in tries and len(tries) < TRIES_MAX:
+        tries.append(_answer(receiver, number)[0])
+    return tries, time.monotonic() - began_s
 
 
 def _is_stored(one: socket.socket) -> bool:
@@ -209,7 +221,11 @@ CROWD = [
     ids=["one shared address", "behind one proxy"],
 )
 def test_a_crowd_without_the_secret_costs_no_event(database_url, proxies):
-    """2,200 connections and 50 more a second, and 300 events beside them, each on a connection of its own."""
+    """2,200 connections and 50 more a second, and 300 events beside them, each on a connection of its own.
+
+    They come at once, so the first event waits in the system's queue until the receiver has worked off those before it: 1.5 s of CPU, which
+    a busy machine may not give it within the platform's ten seconds. So this event may be late, and the platform sends it again.
+    """
     stop = threading.Event()
     opened = itertools.count(1)
     held = collections.deque(maxlen=2200)
@@ -234,22 +250,25 @@ def test_a_crowd_without_the_secret_costs_no_event(database_url, proxies):
         alone_s = _p99(_answer(receiver, number) for number in range(1000, 1100))
         for _ in range(2200):
             come_back()
+        behind_all, _ = _deliver(receiver, 0)
         more = threading.Thread(target=keep_coming)
         more.start()
         try:
-            answers = [_answer(receiver, number) for number in range(1, 301)]
+            answers = [_deliver(receiver, number) for number in range(1, 301)]
         finally:
             stop.set()
             more.join(30)
             for one in held:
                 one.close()
-    lost = [answer for answer in answers if answer[0] != b"HTTP/1.1 200 OK"]
+    tries = [behind_all, *(tries for tries, _ in answers)]
+    lost = [each for each in tries if each[-1] != STORED]
     p99_s = _p99(answers)
     print(
         f"{next(opened) - 1:,} connections without the secret, 300 events: {len(lost)} lost, p99 {p99_s * 1000:.0f} ms"
     )
     print(f"without them: p99 {alone_s * 1000:.0f} ms")
     assert lost == []
+    assert {end for each in tries for end in each} <= {STORED, LATE}, "none was reset, rejected or cut"
     assert p99_s < max(1.0, 5 * alone_s)  # a busy machine is slow without a crowd too
 
 
