@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from partner_api.session import Clock, SystemClock
-from shelfsync import metrics
+from shelfsync import hold_subjects, metrics
 from shelfsync.context import Context
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 
@@ -80,6 +80,7 @@ def assemble(
         open_platform=open_platform,
         subscribed=functools.partial(subscribed, libpq_url(engine)),
         kinds={kind.kind: kind for kind in (CATALOG, EXPORT, PROMOTION)},
+        subjects={one.subject: one for one in (hold_subjects.CATALOG,)},
     )
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from partner_api import PartnerClient
     from partner_api.session import Clock
+    from shelfsync.decisions.state import Subject
+    from shelfsync.decisions.subject import HoldSubject
     from shelfsync.erp.complete_extract import ErpSource
     from shelfsync.inbox.events import Subscription
     from shelfsync.platform.jobs.job import JobKind
@@ -35,3 +37,5 @@ class Context:
     """What a wait pauses on: time, and the notifications of the inbox."""
     kinds: Mapping[Kind, JobKind]
     """What differs between the kinds of the platform's jobs."""
+    subjects: Mapping[Subject, HoldSubject]
+    """What differs between the subjects whose changes are held."""

@@ -39,12 +39,12 @@ def ask() -> list[dict[str, Any]]:
     """Selects the open holds without a question, as many as Airflow maps at once; a repeat selects the same ones, the next run the others."""
     from airflow.sdk.configuration import conf
 
-    from shelfsync.catalog.steps import hold_lists
+    from shelfsync.decisions.steps import lists
 
     context = get_current_context()
     most = int(conf.get("core", "max_map_length", fallback="1024"))
     with open_app(PLATFORM) as app:
-        found = hold_lists.ask(app, _key(context), most=most)
+        found = lists.ask(app, _key(context), most=most)
     for hold in found:
         log.info("hold %d: %s", hold["hold"], hold["label"])
     return found
@@ -69,12 +69,13 @@ class ApproveHoldOperator(HITLOperator):
 
     def execute(self, context: Context) -> Any:
         """Opens the question until the next look, unless the hold is decided or superseded by now."""
-        from shelfsync.catalog.steps import hold_lists, holds
+        from shelfsync.decisions.steps.decide import why_closed
+        from shelfsync.decisions.steps.question import question as read_question
 
         with open_app(PLATFORM) as app:
-            question = hold_lists.question(app, self.hold["hold"], key=_key(context), pages=_pages())
+            question = read_question(app, self.hold["hold"], key=_key(context), pages=_pages())
             if question is None:
-                self._end(holds.why_closed(app, self.hold["hold"]))
+                self._end(why_closed(app, self.hold["hold"]))
         self.subject, self.body = question["subject"], question["body"]
         self.params = form(question["thresholds"])
         self.response_timeout = dt.timedelta(seconds=max(SHORTEST_S, min(question["left_s"], question["look_s"])))
@@ -110,7 +111,7 @@ class ApproveHoldOperator(HITLOperator):
 @task(map_index_template=HOLD_LABEL)
 def release(hold: dict[str, Any]) -> dict[str, Any]:
     """Plans what was approved as batches of the run that holds it."""
-    from shelfsync.catalog.steps.holds import release as plan
+    from shelfsync.decisions.steps.decide import release as plan
 
     with open_app(PLATFORM) as app:
         result = plan(app, hold["hold"])
@@ -176,15 +177,16 @@ def _decide(
     app: AppContext, hold: int, option: str, fields: dict[str, Any], who: str, key: str
 ) -> dict[str, Any] | None:
     """Writes the operator's decision to the ledger; an earlier decision from elsewhere counts instead. None: no hold was decided."""
-    from shelfsync.catalog.steps import holds
+    from shelfsync.decisions.state import Place
+    from shelfsync.decisions.steps.decide import decide, reconsider
     from shelfsync.errors import DataError
 
     why = str(fields.get(WHY) or "").strip() or None
     try:
         if option == ONCE:
-            result = holds.reconsider(app, hold, _thresholds(fields), who=who, why=why, asked_by=key)
+            result = reconsider(app, hold, _thresholds(fields), who=who, place=Place.AIRFLOW, why=why, asked_by=key)
         else:
-            result = holds.decide(app, hold, approve=option == APPROVE, who=who, why=why, asked_by=key)
+            result = decide(app, hold, approve=option == APPROVE, who=who, place=Place.AIRFLOW, why=why, asked_by=key)
     except DataError as error:
         log.warning("%s; the question is asked again", error)
         return None
@@ -193,12 +195,13 @@ def _decide(
 
 def _expire(app: AppContext, hold: int) -> dict[str, Any] | None:
     """Expires a hold whose time is over. None: it has time left, or it is decided; `execute` finds out which."""
-    from shelfsync.catalog.steps import hold_lists, holds
+    from shelfsync.decisions.steps.decide import expire
+    from shelfsync.decisions.steps.question import question as read_question
 
-    question = hold_lists.question(app, hold, pages=None)
+    question = read_question(app, hold, pages=None)
     if question is None or question["left_s"] > 0:
         return None
-    return holds.expire(app, hold, who=TIMEOUT)
+    return expire(app, hold, who=TIMEOUT)
 
 
 def _key(context: Context) -> str:

@@ -19,7 +19,8 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
-from shelfsync.catalog.steps import holds
+from shelfsync.decisions.state import Place
+from shelfsync.decisions.steps import decide
 from shelfsync_airflow.app import PLATFORM, open_app
 from shelfsync_airflow.holds import APPROVE, DECLINE, ONCE, ApproveHoldOperator
 
@@ -175,14 +176,14 @@ def test_a_question_whose_hold_was_decided_elsewhere_ends_and_a_late_answer_does
     bob = {"chosen_options": [APPROVE], "params_input": {}, "responded_by_user": {"id": "7", "name": "bob"}}
     written(mistyped, "UPDATE ledger.hold SET asked_by = 'catalog_holds/first'")
     with open_app(PLATFORM) as app:
-        holds.decide(app, number, approve=False, who="ada", why="price list wrong")
+        decide.decide(app, number, approve=False, who="ada", place=Place.PAGE, why="price list wrong")
     for event in (look.as_resume_event_payload(timedout=True), bob):
         question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
         with pytest.raises(AirflowSkipException, match=r"is declined by ada at .*; nothing was done"):
             question.execute_complete(asking, event)
         assert "is declined by ada at " in question.hold["label"], "Airflow's list shows it"
     with open_app(PLATFORM) as app:
-        holds.reopen(app, number, who="eve", why="ask again")
+        decide.reopen(app, number, who="eve", place=Place.PAGE, why="ask again")
     question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
     with pytest.raises(
         AirflowSkipException, match=r"another one than the answer is about: eve reopened it at .*; nothing was done"

@@ -16,7 +16,6 @@ from shelfsync.catalog.steps import (
     counts,
     export,
     hold_lists,
-    holds,
     pause_or_forget_vendor,
     plan,
     recover,
@@ -28,6 +27,9 @@ from shelfsync.catalog.steps import (
     urgent,
 )
 from shelfsync.cli.inspect import read_status
+from shelfsync.decisions.state import Place
+from shelfsync.decisions.steps import decide, lists
+from shelfsync.decisions.steps.question import question
 from shelfsync.explain.explain import explain
 from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.jobs import wait
@@ -187,40 +189,40 @@ class HoldCalls:
     context: Context
 
     def listed(self, *states: str) -> list[dict[str, Any]]:
-        return hold_lists.listed(self.context, states=states)
+        return lists.listed(self.context, states=states)
 
     def show(self, hold_id: int, **which: Any) -> dict[str, Any]:
-        return hold_lists.shown(self.context, hold_id, **which)
+        return lists.shown(self.context, hold_id, **which)
 
     def ask(self, key: str) -> list[dict[str, Any]]:
-        return hold_lists.ask(self.context, key)
+        return lists.ask(self.context, key)
 
     def question(self, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
-        return hold_lists.question(self.context, hold_id, pages=pages)
+        return question(self.context, hold_id, pages=pages)
 
     def backtest(self, vendors: tuple[str, ...] = (), **span: Any) -> dict[str, Any]:
         return hold_lists.backtest(self.context, names=vendors, **span)
 
     def decide(self, hold_id: int, *, approve: bool, who: str, **given: Any) -> dict[str, Any]:
-        return holds.decide(self.context, hold_id, approve=approve, who=who, **given)
+        return decide.decide(self.context, hold_id, approve=approve, who=who, place=Place.COMMAND, **given)
 
     def reopen(self, hold_id: int, *, who: str, why: str | None) -> dict[str, Any]:
-        return holds.reopen(self.context, hold_id, who=who, why=why)
+        return decide.reopen(self.context, hold_id, who=who, place=Place.COMMAND, why=why)
 
     def asked(self, hold_ids: list[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
-        return hold_lists.asked(self.context, hold_ids, thresholds)
+        return lists.asked(self.context, hold_ids, thresholds)
 
     def expire(self, hold_id: int, *, who: str) -> dict[str, Any]:
-        return holds.expire(self.context, hold_id, who=who)
+        return decide.expire(self.context, hold_id, who=who)
 
     def reconsider(
         self, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None
     ) -> dict[str, Any]:
-        return holds.reconsider(self.context, hold_id, thresholds, who=who, why=why)
+        return decide.reconsider(self.context, hold_id, thresholds, who=who, place=Place.COMMAND, why=why)
 
     def release(self, hold_id: int) -> dict[str, Any]:
-        return holds.release(self.context, hold_id)
+        return decide.release(self.context, hold_id)
 
     def deliver(self, hold_id: int) -> dict[str, Any]:
-        sent = sync.deliver_holds(self.context, [hold_id])
+        sent = decide.send(self.context, [hold_id])
         return {**sent["released"][0], "lines": sent["lines"]}

@@ -54,8 +54,8 @@ HISTORY = {
         FROM ledger.vendor_run
     """,
     "ledger.hold": """
-        (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
-        SELECT vendor, run_id, run_id, generation, 'price_move', 'm', '{{}}', 'x', 9, 'superseded', updated_at, updated_at, updated_at
+        (subject, vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
+        SELECT 'catalog', vendor, run_id, run_id, generation, 'price_move', 'm', '{{}}', 'x', 9, 'superseded', updated_at, updated_at, updated_at
         FROM ledger.vendor_run
     """,
     "ledger.observation": """
@@ -246,8 +246,8 @@ OF_A_VENDOR = {
         FROM ledger.vendor_run WHERE run_id < 0
     """,
     "ledger.hold": """
-        (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
-        SELECT vendor, run_id, run_id, generation, 'price_move', 'm', '{}', snapshot_path, 9, 'superseded', updated_at, updated_at, updated_at
+        (subject, vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
+        SELECT 'catalog', vendor, run_id, run_id, generation, 'price_move', 'm', '{}', snapshot_path, 9, 'superseded', updated_at, updated_at, updated_at
         FROM ledger.vendor_run WHERE run_id < 0
     """,
     "ledger.observation": """

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.decisions.moves import lines as move_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MOVES = 5
-"""How many of the largest moves are named."""
 _EXACT = pa.decimal256(38, 3)
 
 
@@ -55,10 +55,7 @@ def lines(found: dict[str, Any], moves: Iterable[dict[str, Any]]) -> Iterator[st
     named = (("prices up", "up"), ("prices down", "down"), ("new products", "new"), ("off sale", "off_sale"))
     parts = [f"{found[name]:,} {label}" for label, name in named if found[name]]
     yield f"{found['rows']:,} rows" + (f": {', '.join(parts)}" if parts else "")
-    for row in moves:
-        if row["move"] is not None and row["move"] != 1:
-            percent = f"{(row['move'] - 1) * 100:+,.1f} %"
-            yield f"SKU {row['sku']} of {row['vendor']}: price {row['price_before']} -> {row['price']} ({percent})"
+    yield from move_lines(moves)
     if found["repriced"]:
         of = f"{found['valued']:,} of {found['repriced']:,} changed prices with known stock"
         yield f"value at stake: {found['price_value']:,.2f}, the change of price times the stock, over {of}"

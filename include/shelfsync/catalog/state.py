@@ -1,4 +1,4 @@
-"""The states of a run, of a vendor in it, of a batch and of a hold; and the priorities of a batch."""
+"""The states of a run, of a vendor in it, and of a batch; and the priorities of a batch."""
 
 from __future__ import annotations
 
@@ -39,19 +39,6 @@ class BatchState(StrEnum):
     SUPERSEDED = "superseded"
     REJECTED = "rejected"
 
-
-class HoldState(StrEnum):
-    """A hold, by its last decision."""
-
-    OPEN = "open"
-    APPROVED = "approved"
-    DECLINED = "declined"
-    EXPIRED = "expired"
-    SUPERSEDED = "superseded"
-
-
-HELD = (HoldState.OPEN, HoldState.DECLINED, HoldState.EXPIRED)
-"""The states in which the rows are not sent."""
 
 PRIORITIES = ("stop_sell", "price", "catalog")
 """Of a batch and its job, most urgent first."""

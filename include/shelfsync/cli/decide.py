@@ -22,6 +22,7 @@ from shelfsync.cli.command import (
     read_duration,
     user_or,
 )
+from shelfsync.decisions.state import Place
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ RejectedSkus = Annotated[list[str], typer.Argument(metavar="SKU...", help="The S
 @command(holds, "shelfsync holds list", "shelfsync holds list --state any --json", name="list")
 def list_holds(state: State = "open") -> Answer:
     """The holds that wait for the operator, newest first."""
-    from shelfsync.catalog.steps import hold_lists
+    from shelfsync.decisions.steps import lists
 
     with opened() as context:
-        held = hold_lists.in_force(context)
-        found = held if state == "held" else hold_lists.listed(context, states=() if state == "any" else (state,))
+        held = lists.in_force(context)
+        found = held if state == "held" else lists.listed(context, states=() if state == "any" else (state,))
     lines = [f"{row['hold_id']:>6}  {row['state']:<10}  {row['label']}: {row['message']}" for row in found]
     return Answer({"holds": found}, lines or [_none(state, held)])
 
@@ -75,10 +76,10 @@ def list_holds(state: State = "open") -> Answer:
 @command(holds, "shelfsync holds show 12", "shelfsync holds show 12 --limit 0 --json")
 def show(number: Number, limit: Rows = 50) -> Answer:
     """One hold with its rows: those whose price moves most come first."""
-    from shelfsync.catalog.steps import hold_lists
+    from shelfsync.decisions.steps import lists
 
     with opened() as context:
-        found = hold_lists.shown(context, number, rows=limit or None)
+        found = lists.shown(context, number, rows=limit or None)
     return Answer(found, _lines(found))
 
 
@@ -101,9 +102,8 @@ def approve(
 
     The rest of a hold is declined then. Several holds at once need a reason.
     """
-    from shelfsync.catalog.steps import hold_lists
-    from shelfsync.catalog.steps.holds import check_thresholds, decide, reconsider
-    from shelfsync.catalog.steps.sync import deliver_holds
+    from shelfsync.decisions.steps import lists
+    from shelfsync.decisions.steps.decide import check_thresholds, decide, reconsider, send
 
     given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:
@@ -112,17 +112,17 @@ def approve(
         if given is not None:
             check_thresholds(context, chosen, given)
         shown: dict[int, str] = {}
-        if not yes and (waiting := hold_lists.undecided(context, chosen)):
-            question = hold_lists.asked(context, waiting, given)
+        if not yes and (waiting := lists.undecided(context, chosen)):
+            question = lists.asked(context, waiting, given)
             confirm(question["lines"], f"Approve {_holds(waiting)}, and send these changes?")
             shown = question["marks"]
         results = [
-            decide(context, hold_id, approve=True, who=who, why=reason, shown=shown.get(hold_id))
+            decide(context, hold_id, approve=True, who=who, place=Place.COMMAND, why=reason, shown=shown.get(hold_id))
             if given is None
-            else reconsider(context, hold_id, given, who=who, why=reason, shown=shown.get(hold_id))
+            else reconsider(context, hold_id, given, who=who, place=Place.COMMAND, why=reason, shown=shown.get(hold_id))
             for hold_id in chosen
         ]
-        sent = deliver_holds(context, [one["hold"] for one in results if one["state"] == "approved"])
+        sent = send(context, [one["hold"] for one in results if one["state"] == "approved"])
     lines = [one["line"] for one in results]
     return Answer({"holds": results, **sent}, [*lines, *sent["lines"]], _unless("approved", results))
 
@@ -136,11 +136,11 @@ def decline(
     number: Numbers = None, rule: Rule = None, vendor: Vendors = None, reason: Reason = None, user: User = None
 ) -> Answer:
     """Decline holds: their values stay held until the ERP has other values. The first decision stands, wherever it was taken."""
-    from shelfsync.catalog.steps.holds import decide
+    from shelfsync.decisions.steps.decide import decide
 
     with opened() as context:
         results = [
-            decide(context, hold_id, approve=False, who=user_or(user), why=reason)
+            decide(context, hold_id, approve=False, who=user_or(user), place=Place.COMMAND, why=reason)
             for hold_id in _chosen(context, number, rule, vendor)
         ]
     return Answer({"holds": results}, [one["line"] for one in results], _unless("declined", results))
@@ -153,10 +153,10 @@ def decline(
 )
 def reopen(number: Number, reason: Reason = None, user: User = None) -> Answer:
     """Open a declined or expired hold again, to be decided anew; needs --reason. What is approved is sent, and stays so."""
-    from shelfsync.catalog.steps.holds import reopen as reopen_hold
+    from shelfsync.decisions.steps.decide import reopen as reopen_hold
 
     with opened() as context:
-        result = reopen_hold(context, number, who=user_or(user), why=reason)
+        result = reopen_hold(context, number, who=user_or(user), place=Place.COMMAND, why=reason)
     return Answer(result, [result["line"]], None if result["decided"] else DataError(result["line"]))
 
 
@@ -199,12 +199,12 @@ def _none(state: str, held: list[dict[str, Any]]) -> str:
 
 
 def _chosen(context: Context, numbers: list[int] | None, rule: str | None, vendors: list[str] | None) -> list[int]:
-    from shelfsync.catalog.steps import hold_lists
+    from shelfsync.decisions.steps import lists
 
     if numbers and rule is None and not vendors:
-        return hold_lists.known(context, numbers)
+        return lists.known(context, numbers)
     if rule is not None and not numbers:
-        return hold_lists.open_of_rule(context, rule, vendors or ())
+        return lists.open_of_rule(context, rule, vendors or ())
     raise typer.BadParameter("name holds by number, or all open ones of a rule by --rule, only of a vendor by --vendor")
 
 
@@ -240,7 +240,7 @@ def _decision(decision: dict[str, Any]) -> str:
     thresholds = f" with the thresholds {decision['thresholds']} for this once" if decision["thresholds"] else ""
     reason = f": {decision['why']}" if decision["why"] else ""
     state = "reopened" if decision["state"] == "open" else decision["state"]
-    what = f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {state} by {decision['decided_by']}{thresholds}{reason}"
+    what = f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {state} by {decision['decided_by']} ({decision['place']}){thresholds}{reason}"
     return f"{what}; too late: {decision['ignored']}" if decision["ignored"] else what
 
 
@@ -253,9 +253,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
         *(_decision(decision) for decision in found["decisions"]),
         "",
     ]
-    names = ("price", "quantity", "active", "max_sales_quantity")
     for row in found["rows_shown"]:
-        changes = [f"{name} {row[f'{name}_before']} -> {row[name]}" for name in names if row[name] is not None]
-        head.append(f"  {row['sku']}  {row['change']}  {', '.join(changes)}")
+        facts = [str(row[name]) for name in found["facts"]]
+        changes = [
+            f"{name} {row[f'{name}_before']} -> {row[name]}" for name in found["values"] if row[name] is not None
+        ]
+        head.append("  ".join(["", row["sku"], *facts, ", ".join(changes)]))
     more = found["rows"] - len(found["rows_shown"])
     return [*head, f"  and {more} more (--limit 0 shows all)"] if more else head

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import holds
 from shelfsync.catalog.ledger.restorations import Restoration
-from shelfsync.catalog.state import HELD, HoldState
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HELD, HoldState
 from shelfsync.explain.explanation import Desired, Event, Unproven, Values
 from shelfsync.platform import kill_switch
 
@@ -145,7 +145,7 @@ def waits_for(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
 _HOLDS = """
 SELECT hold_id, run_id, first_run_id, rule, message, rows_path, state, decided_by, why, held_at, decided_at, expires_at, superseded_by
 FROM ledger.hold
-WHERE vendor = :vendor AND held_at <= :at AND (state IN ('open', 'declined', 'expired') AND superseded_by IS NULL) = :in_force
+WHERE subject = 'catalog' AND vendor = :vendor AND held_at <= :at AND (state IN ('open', 'declined', 'expired') AND superseded_by IS NULL) = :in_force
 ORDER BY hold_id DESC LIMIT :most
 """
 CLOSED_MAX = 20

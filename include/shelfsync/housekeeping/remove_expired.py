@@ -165,7 +165,7 @@ updated_at > :recent
 OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_id = vendor_run.run_id) AND (
     state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed', 'busy')
     OR generation >= {NEWEST_SNAPSHOT.format(row="vendor_run")}
-    OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open'))
+    OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.subject = 'catalog' AND hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open'))
 """  # noqa: S608  constants of ours
 _ONLY = {
     ("ledger.vendor_run", "raw_path"): _RECENT,

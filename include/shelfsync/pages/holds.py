@@ -9,11 +9,11 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
-from shelfsync.catalog.state import HoldState
-from shelfsync.catalog.steps import hold_lists
-from shelfsync.catalog.steps.holds import decide
-from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
-from shelfsync.catalog.steps.holds import reopen as reopen_hold
+from shelfsync.decisions.state import HoldState, Place
+from shelfsync.decisions.steps import lists
+from shelfsync.decisions.steps.decide import decide
+from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
+from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import (
     Decider,
@@ -42,10 +42,10 @@ FIELD = "threshold_"
 @HOLDS.router.get("/holds")
 def holds(request: Request) -> HTMLResponse:
     """The same as `shelfsync holds list --state any`: the open holds first."""
-    found = hold_lists.listed(context(request))
+    found = lists.listed(context(request))
     waiting = [row for row in found if row["state"] == HoldState.OPEN]
     decided = [row for row in found if row["state"] != HoldState.OPEN]
-    by_rule = hold_lists.open_by_rule(context(request))
+    by_rule = lists.open_by_rule(context(request))
     return show(request, "holds.html", title="Holds", by_rule=by_rule, waiting=waiting, decided=decided)
 
 
@@ -54,14 +54,18 @@ def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
     """Approves the open holds of a rule that the page showed, after a confirmation; the schedule sends them."""
     app, reason = context(request), reason_for_many(form)
     numbers = _of_rule(request, rule, form)
-    question = hold_lists.asked(app, numbers)
+    question = lists.asked(app, numbers)
     title = f"Approve {len(numbers)} holds of rule {rule}?"
     asked = confirmation(request, form, question, title=title, action=f"/holds/rules/{rule}/approve", back="/holds")
     if asked is not None:
         return asked
     marks = question["marks"]
     return _decided_all(
-        request, [decide(app, one, approve=True, who=person.name, why=reason, shown=marks[one]) for one in numbers]
+        request,
+        [
+            decide(app, one, approve=True, who=person.name, place=Place.PAGE, why=reason, shown=marks[one])
+            for one in numbers
+        ],
     )
 
 
@@ -70,14 +74,16 @@ def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
     """Declines the open holds of a rule that the page showed."""
     app, reason = context(request), form.get("reason")
     numbers = _of_rule(request, rule, form)
-    return _decided_all(request, [decide(app, one, approve=False, who=person.name, why=reason) for one in numbers])
+    return _decided_all(
+        request, [decide(app, one, approve=False, who=person.name, place=Place.PAGE, why=reason) for one in numbers]
+    )
 
 
 @HOLDS.router.get("/holds/{number}")
 def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One hold with its rows, 500 a page. The largest price changes come first."""
     try:
-        found = hold_lists.shown(context(request), number, first=first, rows=ROWS)
+        found = lists.shown(context(request), number, first=first, rows=ROWS)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if first + ROWS < found["rows"] else None
@@ -88,14 +94,14 @@ def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
 def approve(request: Request, number: Number, person: Decider, form: Form) -> Response:
     """Approves a hold after a confirmation; the schedule (DAG catalog_recover) sends it."""
     app, shown = context(request), None
-    if hold_lists.undecided(app, [number]):
-        question = hold_lists.asked(app, [number])
+    if lists.undecided(app, [number]):
+        question = lists.asked(app, [number])
         action, back = f"/holds/{number}/approve", f"/holds/{number}"
         asked = confirmation(request, form, question, title=f"Approve hold {number}?", action=action, back=back)
         if asked is not None:
             return asked
         shown = question["marks"][number]
-    result = decide(app, number, approve=True, who=person.name, why=form.get("reason"), shown=shown)
+    result = decide(app, number, approve=True, who=person.name, place=Place.PAGE, why=form.get("reason"), shown=shown)
     return _decided(request, number, result)
 
 
@@ -103,7 +109,7 @@ def approve(request: Request, number: Number, person: Decider, form: Form) -> Re
 def reopen(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Opens a declined or expired hold again, with a reason."""
     try:
-        result = reopen_hold(context(request), number, who=person.name, why=form.get("reason"))
+        result = reopen_hold(context(request), number, who=person.name, place=Place.PAGE, why=form.get("reason"))
     except DataError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     return _decided(request, number, result)
@@ -112,7 +118,7 @@ def reopen(request: Request, number: Number, person: Decider, form: Form) -> Red
 @HOLDS.router.post("/holds/{number}/decline")
 def decline(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Declines a hold: it stays held until the ERP has other values."""
-    result = decide(context(request), number, approve=False, who=person.name, why=form.get("reason"))
+    result = decide(context(request), number, approve=False, who=person.name, place=Place.PAGE, why=form.get("reason"))
     return _decided(request, number, result)
 
 
@@ -123,8 +129,8 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
     given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
     thresholds = {name: _number(name, text.strip()) for name, text in given.items()}
     try:
-        if hold_lists.undecided(app, [number]):
-            question = hold_lists.asked(app, [number], thresholds)
+        if lists.undecided(app, [number]):
+            question = lists.asked(app, [number], thresholds)
             question["lines"].append("the rest of the hold is declined")
             action, back = f"/holds/{number}/reconsider", f"/holds/{number}"
             title = f"Approve what these thresholds let through of hold {number}?"
@@ -132,7 +138,9 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
             if asked is not None:
                 return asked
             shown = question["marks"][number]
-        result = reconsider_hold(app, number, thresholds, who=person.name, why=form.get("reason"), shown=shown)
+        result = reconsider_hold(
+            app, number, thresholds, who=person.name, place=Place.PAGE, why=form.get("reason"), shown=shown
+        )
     except DataError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     return _decided(request, number, result)
@@ -141,7 +149,7 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
 def _of_rule(request: Request, rule: str, form: dict[str, str]) -> list[int]:
     """The open holds of a rule that the page showed. 409: there is none any more."""
     try:
-        return hold_lists.open_of_rule(context(request), rule, newest=newest_shown(form))
+        return lists.open_of_rule(context(request), rule, newest=newest_shown(form))
     except DataError as error:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {error}") from None
 

@@ -109,9 +109,9 @@ def written(name: str, comment: str) -> sa.Column[Any]:
     return moment(name, comment, nullable=False, server_default=sa.text("ledger.instant()"))
 
 
-def one_of(states: Iterable[StrEnum]) -> str:
+def one_of(states: Iterable[StrEnum], column: str = "state") -> str:
     """The condition `state IN (...)` as SQL text, for constraints, indexes and computed columns."""
-    return f"state IN ({', '.join(repr(state.value) for state in states)})"
+    return f"{column} IN ({', '.join(repr(state.value) for state in states)})"
 
 
 def instant() -> sa.ColumnElement[Any]:

@@ -21,6 +21,7 @@ import shelfsync.catalog.warehouse.assortment_history
 import shelfsync.catalog.warehouse.baseline_history
 import shelfsync.catalog.warehouse.drift
 import shelfsync.catalog.warehouse.tables
+import shelfsync.decisions.ledger.tables
 import shelfsync.inbox.events
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 _CLOSED = """
-INSERT INTO ledger.hold (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, superseded_by,
+INSERT INTO ledger.hold (subject, vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, superseded_by,
     held_at, expires_at, decided_at)
-SELECT vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, 'superseded', run_id,
+SELECT subject, vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, 'superseded', run_id,
     held_at, expires_at, held_at
 FROM ledger.hold, generate_series(1, 40)
 """

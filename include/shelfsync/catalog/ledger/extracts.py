@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
-from shelfsync.catalog.ledger.tables import hold
-from shelfsync.catalog.state import HoldState
+from shelfsync.decisions.ledger.tables import hold
+from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, instant, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def _approved_since(
     approved = (
         sa.select(hold.c.rows_path)
         .join(feed, sa.and_(feed.c.vendor == hold.c.vendor, feed.c.generation == hold.c.generation))
-        .where(mine, hold.c.state == HoldState.APPROVED, hold.c.generation > generation, sa.not_(others.exists()))
+        .where(mine, hold.c.subject == Subject.CATALOG, hold.c.state == HoldState.APPROVED)
+        .where(hold.c.generation > generation, sa.not_(others.exists()))
     )
     return tuple(sorted(set(connection.execute(approved).scalars())))
 

@@ -1,4 +1,4 @@
-"""Tables of the ledger: runs, the fence of each vendor, batches, baselines, holds and the decisions about them.
+"""Tables of the ledger: runs, the fence of each vendor, batches and baselines.
 
 Large data (rows) is in files of the lake; a row here holds the path and hash.
 """
@@ -6,9 +6,9 @@ Large data (rows) is in files of the lake; a row here holds the path and hash.
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY
 
-from shelfsync.catalog.state import BatchState, HoldState, RunState, VendorState
+from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
 from shelfsync.store.metadata import (
     boolean,
@@ -233,74 +233,4 @@ baseline = sa.Table(
     sa.CheckConstraint("(job_id IS NULL) <> (observation_id IS NULL)", name="moved_by"),
     schema="ledger",
     comment="Every version of every vendor's acknowledged state",
-)
-
-
-hold = sa.Table(
-    "hold",
-    metadata,
-    identity("hold_id", "Number of the hold"),
-    text("vendor", "The vendor", sa.ForeignKey(vendor.c.vendor), nullable=False),
-    number("first_run_id", "The run that held it first", nullable=False),
-    number("run_id", "The newest run that holds the very same rows", nullable=False),
-    number("generation", "Generation of the snapshot of that run", nullable=False),
-    text("rule", "The guard's name", nullable=False),
-    text("category", "The category it is about; null: the whole vendor"),
-    line("message", "One sentence for the person who decides", nullable=False),
-    sa.Column("thresholds", JSONB, nullable=False, comment="The thresholds that were used"),
-    lake_file("rows_path", "Lake: the held rows, with the held fields only", nullable=False),
-    lake_file(
-        "before_path",
-        "Lake: the last known values of these SKUs when the hold began; null: an older version did not record them",
-    ),
-    text(
-        "identity",
-        "Key of the question in the next extract: its rows without the quantity of new products;"
-        " null: held by a version that compared the whole rows",
-    ),
-    number("rows", "Number of rows", nullable=False),
-    text("state", "open, approved, declined, expired or superseded", nullable=False, server_default=HoldState.OPEN),
-    text("asked_by", "The run of Airflow that asks about it; null: no run asks"),
-    text("decided_by", "The person or the rule that decided"),
-    line("why", "The reason given, in one line"),
-    number("superseded_by", "The run whose extract does not have these rows any more"),
-    moment("held_at", "When it was first held", nullable=False),
-    moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
-    moment("decided_at", "When it was decided, superseded or expired"),
-    moment("released_at", "When its rows were planned to be sent, after an approval"),
-    number("acts", "How often it was decided or reopened", nullable=False, server_default="0"),
-    moment(
-        "spent_at",
-        "When an extract no longer asked for anything that the approval let through; the approval ended then",
-    ),
-    sa.Index("ix_hold_state_vendor", "state", "vendor"),
-    sa.Index("ix_hold_asked_by", "asked_by", postgresql_where=sa.text("asked_by IS NOT NULL")),
-    sa.Index("ix_hold_vendor", "vendor", "hold_id"),
-    sa.CheckConstraint(one_of(HoldState), name="state"),
-    schema="ledger",
-    comment="One row a hold, with the decision; an open or declined hold is never removed",
-)
-
-decision = sa.Table(
-    "decision",
-    metadata,
-    identity("decision_id", "Number of the decision"),
-    number("hold_id", "The hold", sa.ForeignKey(hold.c.hold_id), nullable=False, index=True),
-    text(
-        "state", "What the hold became, or was to become: approved, declined, expired; open: reopened", nullable=False
-    ),
-    text("decided_by", "The person or the rule that decided", nullable=False),
-    line("why", "The reason given, in one line"),
-    text("ignored", "Why a late answer did nothing; null: it was applied"),
-    sa.Column(
-        "thresholds",
-        JSONB,
-        comment="The thresholds that the person gave for this decision; null: those of the hold",
-    ),
-    moment("decided_at", "When", nullable=False),
-    sa.CheckConstraint(
-        one_of((HoldState.OPEN, HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"
-    ),
-    schema="ledger",
-    comment="One row an act about a hold: a decision by a person or by expiry, a reopening, or an answer that came too late",
 )

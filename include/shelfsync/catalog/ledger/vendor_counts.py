@@ -53,7 +53,7 @@ SELECT v.vendor, v.baseline_version, b.path AS baseline_path,
         WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed') ORDER BY job_id) AS in_flight,
     ARRAY(SELECT batch.items_path FROM ledger.batch WHERE batch.vendor = v.vendor AND batch.state = 'planned'
         ORDER BY batch_id) AS planned,
-    ARRAY(SELECT hold.rows_path FROM ledger.hold WHERE hold.vendor = v.vendor AND hold.superseded_by IS NULL
+    ARRAY(SELECT hold.rows_path FROM ledger.hold WHERE hold.subject = 'catalog' AND hold.vendor = v.vendor AND hold.superseded_by IS NULL
         AND hold.state IN ('open', 'declined', 'expired') ORDER BY hold_id) AS held,
     (SELECT md5(string_agg(r.sku || ' ' || r.kind, ',' ORDER BY r.sku)) FROM ledger.rejection AS r
         WHERE r.vendor = v.vendor) AS rejections,

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import holds, rejections
+from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.ledger.tables import batch
-from shelfsync.catalog.state import HELD
 from shelfsync.catalog.warehouse import drift
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HELD, Subject
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import FIELDS, SENDING
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from shelfsync.catalog.drift_cause import Evidence
-    from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
 
 JOBS_MAX = 400
 """How many of a vendor's newest jobs are read if there is no earlier observation: some days of deltas."""
@@ -42,7 +43,7 @@ def evidence_of(
     with context.engine.connect() as connection:
         sent = _jobs(connection, seen, before, context.settings.drift.propagation_s)
         rejected = rejections.reasons(connection, seen.vendor)
-        current = holds.of_vendor(connection, seen.vendor, *HELD)
+        current = holds.of_vendor(connection, Subject.CATALOG, seen.vendor, *HELD)
         earlier = {} if before is None else drift.drift_causes(connection, before.observation_id)
     return Evidence(
         sendings=sendings(context, sent, skus),

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync import logs
-from shelfsync.catalog.ledger import extracts, holds, runs, vendor_runs, vendors
-from shelfsync.catalog.ledger.holds import Found
-from shelfsync.catalog.state import HoldState, VendorState
+from shelfsync.catalog.ledger import extracts, runs, vendor_runs, vendors
+from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import restore
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.catalog.steps.restore import Unrestored
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger.holds import Found
+from shelfsync.decisions.state import HoldState, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.guards import HeldChanges
-    from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
 
 log = logging.getLogger(__name__)
 in_report = logs.in_report(__name__)
@@ -77,16 +79,17 @@ def _nothing_left(
         vendors.lock(connection, row.vendor)
         holds.renew(
             connection,
-            row.vendor,
+            Subject.CATALOG,
+            found,
+            vendor=row.vendor,
             run_id=row.run_id,
             generation=row.generation,
-            found=found,
             hours=context.settings.guards.hold_hours,
             kept=beneath.carried,
         )
         if restore.is_concerned(row, case):
             _record(connection, run, row, case, categories_path, beneath, ())
-        approved = holds.approved(connection, row.vendor, hours=context.settings.guards.approval_hours)
+        approved = holds.approved(connection, Subject.CATALOG, row.vendor, hours=context.settings.guards.approval_hours)
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
 
 
@@ -135,10 +138,11 @@ def _guard_vendor(
         if not extracts.newer(connection, row.vendor, row.generation):  # a repeated step of an old run changes no hold
             holds.renew(
                 connection,
-                row.vendor,
+                Subject.CATALOG,
+                found,
+                vendor=row.vendor,
                 run_id=run.run_id,
                 generation=row.generation,
-                found=found,
                 hours=hours,
                 kept=beneath.carried,
             )
@@ -305,15 +309,15 @@ class _Decided(NamedTuple):
 def _decided(context: Context, connection: Connection, vendor: str) -> _Decided:
     """Approved holds that no run has sent yet; and declined or expired ones that the newest extract still has."""
     return _Decided(
-        holds.approved(connection, vendor, hours=context.settings.guards.approval_hours),
-        holds.of_vendor(connection, vendor, HoldState.DECLINED, HoldState.EXPIRED),
+        holds.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours),
+        holds.of_vendor(connection, Subject.CATALOG, vendor, HoldState.DECLINED, HoldState.EXPIRED),
     )
 
 
 def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
     """Approved holds that no run has sent yet, with their rows (DELTA schema). Exactly these values pass the guards."""
     with context.engine.connect() as connection:
-        approved = holds.approved(connection, vendor, hours=context.settings.guards.approval_hours)
+        approved = holds.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours)
     return [(one, context.lake.read_table(one.rows_path)) for one in approved]
 
 
@@ -323,6 +327,7 @@ def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -
 
     return [
         Found(
+            case.vendor,
             one.rule,
             one.category,
             one.message,
@@ -331,7 +336,7 @@ def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -
             context.lake.write_table("hold", case.vendor, known_before(one.rows, case.reference)),
             identity(one.rows),
             one.rows.num_rows,
-            one.carried,
+            carried=one.carried,
         )
         for one in held_changes
     ]

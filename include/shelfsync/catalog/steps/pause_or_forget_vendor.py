@@ -10,8 +10,9 @@ import difflib
 import logging
 from typing import TYPE_CHECKING, Any, cast
 
-from shelfsync.catalog.ledger import batches, holds, vendor_runs, vendors
+from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.decisions.ledger import holds
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.platform import kill_switch
 

@@ -17,7 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
-from shelfsync.catalog.steps.hold_lists import ordered, with_before
+from shelfsync.catalog.steps.holds import with_before
+from shelfsync.decisions.moves import ordered
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.platform.rate_limit.forecast import Requests
 

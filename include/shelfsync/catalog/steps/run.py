@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import change_files, holds, runs, source_columns, tables, vendor_runs
+from shelfsync.catalog.ledger import change_files, runs, source_columns, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import absent, counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.each_vendor import PREPARE
 from shelfsync.catalog.warehouse import quarantine, record
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import Subject
 from shelfsync.errors import Alarm
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
@@ -87,7 +89,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)
         fresh = status.freshness_of_run(connection, run_id)
-        held = holds.in_force(connection, run_id=run_id)
+        held = holds.in_force(connection, Subject.CATALOG, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
         needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = kill_switch.lines(connection)

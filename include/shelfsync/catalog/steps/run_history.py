@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from shelfsync import outages
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import run
-from shelfsync.catalog.state import HoldState, RunState, VendorState
+from shelfsync.catalog.state import RunState, VendorState
+from shelfsync.decisions.state import HoldState
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ _VENDORS = """
 SELECT vendor, state, failed_step, error, rows_raw AS rows_read, rows_quarantined, values_left_out,
     changes_new + changes_changed + changes_removed AS skus_changed, changes_held AS skus_held, (
         SELECT coalesce(sum(hold.rows), 0)::bigint FROM ledger.hold
-        WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'approved'
+        WHERE hold.subject = 'catalog' AND hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'approved'
     ) AS rows_approved, updated_at
 FROM ledger.vendor_run WHERE run_id = :run ORDER BY vendor
 """
 _HOLDS = """
 SELECT hold_id, vendor, rule, category, rows, state, message FROM ledger.hold
-WHERE :run IN (first_run_id, run_id) ORDER BY hold_id
+WHERE subject = 'catalog' AND :run IN (first_run_id, run_id) ORDER BY hold_id
 """
 
 

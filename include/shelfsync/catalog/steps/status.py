@@ -102,12 +102,12 @@ LEFT JOIN LATERAL (
 ) AS p ON true
 LEFT JOIN LATERAL (
     SELECT min(hold.held_at) AS since FROM ledger.hold
-    WHERE hold.vendor = v.vendor AND hold.state = 'approved' AND hold.spent_at IS NULL AND hold.superseded_by IS NULL
+    WHERE hold.subject = 'catalog' AND hold.vendor = v.vendor AND hold.state = 'approved' AND hold.spent_at IS NULL AND hold.superseded_by IS NULL
         AND (hold.released_at IS NULL OR j.job_id IS NOT NULL)
 ) AS a ON true
 LEFT JOIN LATERAL (
     SELECT min(hold.held_at) AS since FROM ledger.hold
-    WHERE hold.vendor = v.vendor AND hold.state IN ('open', 'declined', 'expired') AND hold.superseded_by IS NULL
+    WHERE hold.subject = 'catalog' AND hold.vendor = v.vendor AND hold.state IN ('open', 'declined', 'expired') AND hold.superseded_by IS NULL
 ) AS h ON true
 LEFT JOIN LATERAL (
     SELECT e.read_at AS since

@@ -82,14 +82,14 @@ def test_a_vendor_that_was_never_seen_is_named_with_the_nearest(closed):
 
 @pytest.mark.slow
 def test_no_one_is_asked_about_what_is_held_of_it_and_its_return_asks_anew(closed):
-    from shelfsync.catalog.steps import hold_lists
+    from shelfsync.decisions.steps import lists
 
     closed.erp.put("store-002", "a", "100.00")
     closed.sync()
     (hold,) = closed.app.holds.listed("open")
     lines = forget(closed.app.context, "store-002", why="closed", who="ada")["lines"]
     assert "1 holds of it are closed; no one has to decide them" in lines
-    assert closed.app.holds.listed("open") == hold_lists.in_force(closed.app.context) == []
+    assert closed.app.holds.listed("open") == lists.in_force(closed.app.context) == []
     found = closed.app.holds.show(hold["hold_id"])
     assert (found["state"], found["decided_by"], found["why"]) == (
         "superseded",

@@ -8,10 +8,10 @@ from functools import partial
 import pyarrow.compute as pc
 import pytest
 
-from shelfsync.catalog.ledger import holds as table
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.ledger.tables import hold
-from shelfsync.catalog.state import HoldState
+from shelfsync.decisions.ledger import holds as table
+from shelfsync.decisions.ledger.tables import hold
+from shelfsync.decisions.state import HoldState, Place
 from shelfsync.errors import DataError
 from sixty_products import SKUS, Apart, V, fill, price, renumber, waiting
 
@@ -49,7 +49,7 @@ def _twenty_five(shop):
 def test_thresholds_that_come_while_another_person_ends_the_hold_approve_nothing(shop, state):
     number = _twenty_five(shop)
     with shop.app.context.engine.begin() as connection:
-        assert table.decide(connection, number, state, who="bob", why="no")
+        assert table.decide(connection, number, state, who="bob", place=Place.PAGE, why="no")
         late = Apart(partial(shop.app.holds.reconsider, number, {"move": 0.6, "max_rows": 0}, who="ada"))
         late.waits(shop)
     result = late.end()

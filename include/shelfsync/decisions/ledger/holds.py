@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger.tables import decision, hold
-from shelfsync.catalog.ledger.tables import vendor as vendor_table
-from shelfsync.catalog.state import HELD, HoldState
+from shelfsync.decisions.ledger.tables import decision, hold
+from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -22,6 +21,12 @@ if TYPE_CHECKING:
 
 TIMEOUT = "timeout"
 """The decider of a hold that expired."""
+_FORGOTTEN: sa.Select[Any] = (
+    sa.select(sa.column("vendor"))
+    .select_from(sa.table("vendor", schema="ledger"))
+    .where(sa.column("forgotten").is_not(None))
+)
+"""Stores that the operator has taken out: what is held of them waits for no person."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,14 @@ class Hold:
     """One row of `ledger.hold`."""
 
     hold_id: int
+    subject: Subject
     vendor: str
     first_run_id: int
     run_id: int
     generation: int
     rule: str
     category: str | None
+    campaign: str | None
     message: str
     thresholds: dict[str, Any]
     rows_path: str
@@ -56,7 +63,8 @@ class Hold:
     @property
     def label(self) -> str:
         """A short name for people."""
-        return f"{self.vendor} {self.rule}{f' {self.category}' if self.category else ''}: {self.rows} rows"
+        about = "".join(f" {name}" for name in (self.category, self.campaign) if name)
+        return f"{self.vendor} {self.rule}{about}: {self.rows} rows"
 
     @property
     def may_be_approved(self) -> bool:
@@ -84,14 +92,16 @@ class Hold:
 class Found:
     """Changes that a guard of the present run holds."""
 
+    vendor: str
     rule: str
     category: str | None
     message: str
     thresholds: dict[str, Any]
     rows_path: str
-    before_path: str
+    before_path: str | None
     identity: str
     rows: int
+    campaign: str | None = None
     carried: int | None = None
     """The decided hold that held the same values."""
 
@@ -101,38 +111,41 @@ _COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
 
 def renew(
     connection: Connection,
-    vendor: str,
+    subject: Subject,
+    found: Iterable[Found],
     *,
+    vendor: str,
     run_id: int,
     generation: int,
-    found: Iterable[Found],
     hours: float,
     kept: Collection[int] = (),
 ) -> list[int]:
-    """Writes the holds of this run. The same rows are the same hold, decided or not. Every other open hold is superseded.
+    """Writes the holds of a vendor in this run. The same rows are the same hold, decided or not. Every other open hold is superseded.
 
     Quantities of new products may differ: the counter sells them while the question waits. The hold takes the newest.
-    `kept`: decided holds whose values the ERP still has beneath a restoration.
+    `kept`: decided holds whose values the ERP may still have.
     """
     current = {
-        (row.rule, row.category, row.identity or row.rows_path): row for row in of_vendor(connection, vendor, *HELD)
+        (row.rule, row.category, row.campaign, row.identity or row.rows_path): row
+        for row in of_vendor(connection, subject, vendor, *HELD)
     }
     numbers = []
     for one in found:
-        kind = (one.rule, one.category)
+        kind = (one.rule, one.category, one.campaign)
         known = current.pop((*kind, one.identity), None) or current.pop((*kind, one.rows_path), None)
         if known is None:
-            numbers.append(add(connection, vendor, run_id, generation, one, hours))
+            numbers.append(add(connection, subject, one, run_id=run_id, generation=generation, hours=hours))
             if one.carried is not None:
                 _decide_as(connection, numbers[-1], one.carried)
             continue
-        now = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
+        now: dict[str, str | None] = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
         if known.before_path is None:
             now["before_path"] = one.before_path
         statement = hold.update().where(hold.c.hold_id == known.hold_id)
         connection.execute(statement.values(run_id=run_id, generation=generation, **now))
         numbers.append(known.hold_id)
-    approved = sa.and_(hold.c.vendor == vendor, hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
+    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
+    approved = sa.and_(mine, hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
     connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
     for gone in (row for row in current.values() if row.hold_id not in kept):
@@ -148,6 +161,7 @@ def decide(
     state: HoldState,
     *,
     who: str,
+    place: Place,
     why: str | None,
     thresholds: dict[str, Any] | None = None,
 ) -> bool:
@@ -158,11 +172,11 @@ def decide(
     done = connection.execute(statement.values(decided))
     if done.rowcount != 1:
         return False
-    add_decision(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
+    add_decision(connection, hold_id, state, who=who, place=place, why=why, thresholds=thresholds)
     return True
 
 
-def reopen(connection: Connection, hold_id: int, *, who: str, why: str, hours: float) -> bool:
+def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why: str, hours: float) -> bool:
     """Opens a declined or expired hold again for so many hours, and records who did it. Every earlier decision stays in the ledger.
 
     Airflow asks a new question about it: an answer to the earlier question does nothing.
@@ -173,7 +187,7 @@ def reopen(connection: Connection, hold_id: int, *, who: str, why: str, hours: f
     opened = {"state": HoldState.OPEN, "acts": hold.c.acts + 1, "expires_at": after(hours * 3600)}
     if connection.execute(statement.values(**nobody, **opened)).rowcount != 1:
         return False
-    add_decision(connection, hold_id, HoldState.OPEN, who=who, why=why)
+    add_decision(connection, hold_id, HoldState.OPEN, who=who, place=place, why=why)
     return True
 
 
@@ -184,7 +198,7 @@ def expire(connection: Connection) -> list[int]:
     done = statement.values(ended)
     expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
     for hold_id in expired:
-        add_decision(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT)
+        add_decision(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT, place=Place.SHELFSYNC)
     return expired
 
 
@@ -237,23 +251,22 @@ def open_count(connection: Connection) -> int:
     return int(connection.execute(sa.select(sa.func.count()).where(hold.c.state == HoldState.OPEN)).scalar_one())
 
 
-def waiting(connection: Connection) -> list[Hold]:
+def waiting(connection: Connection, subject: Subject) -> list[Hold]:
     """Approved holds whose rows are not planned yet and are still in the newest extract."""
     unplanned = sa.and_(
-        hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None), hold.c.superseded_by.is_(None)
+        hold.c.subject == subject,
+        hold.c.state == HoldState.APPROVED,
+        hold.c.released_at.is_(None),
+        hold.c.superseded_by.is_(None),
     )
     return _holds(connection, sa.select(*_COLUMNS).where(unplanned).order_by(hold.c.hold_id))
 
 
-def of_vendor(connection: Connection, vendor: str, *states: str) -> list[Hold]:
+def of_vendor(connection: Connection, subject: Subject, vendor: str, *states: str) -> list[Hold]:
     """Holds of one vendor in these states that its newest extract still has, oldest first."""
-    current = sa.and_(hold.c.vendor == vendor, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
+    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
+    current = sa.and_(mine, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
     return _holds(connection, sa.select(*_COLUMNS).where(current).order_by(hold.c.hold_id))
-
-
-def of_run(connection: Connection, run_id: int) -> list[Hold]:
-    """Holds whose rows the run of this number holds."""
-    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.run_id == run_id).order_by(hold.c.hold_id))
 
 
 def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
@@ -265,17 +278,18 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
     return _holds(connection, sa.select(*_COLUMNS).where(shown).order_by(hold.c.hold_id.desc()))
 
 
-def in_force(connection: Connection, *, run_id: int | None = None) -> list[Hold]:
+def in_force(connection: Connection, subject: Subject | None = None, *, run_id: int | None = None) -> list[Hold]:
     """The holds whose rows are held now, newest first; `run_id`: those with rows of this run. catalog.count counts the same as held."""
-    known = hold.c.vendor.in_(sa.select(vendor_table.c.vendor).where(vendor_table.c.forgotten.is_(None)))
-    held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None), known)
+    held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None), hold.c.vendor.not_in(_FORGOTTEN))
+    mine = sa.true() if subject is None else hold.c.subject == subject
     of_run = sa.true() if run_id is None else hold.c.run_id == run_id
-    return _holds(connection, sa.select(*_COLUMNS).where(held, of_run).order_by(hold.c.hold_id.desc()))
+    return _holds(connection, sa.select(*_COLUMNS).where(held, mine, of_run).order_by(hold.c.hold_id.desc()))
 
 
-def approved(connection: Connection, vendor: str, *, hours: float) -> list[Hold]:
+def approved(connection: Connection, subject: Subject, vendor: str, *, hours: float) -> list[Hold]:
     """Holds approved within so many hours whose approval may still release something, oldest first."""
-    usable = sa.and_(hold.c.vendor == vendor, hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
+    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
+    usable = sa.and_(mine, hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
     lately = hold.c.decided_at >= after(-hours * 3600)
     return _holds(connection, sa.select(*_COLUMNS).where(usable, lately).order_by(hold.c.hold_id))
 
@@ -290,19 +304,21 @@ def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
     """Gives the rest of a decided hold the same decision, without a new question."""
     before = sa.select(hold.c.state, hold.c.decided_by).where(hold.c.hold_id == earlier)
     row = connection.execute(before).one()
-    decide(connection, hold_id, row.state, who=row.decided_by, why=f"still what hold {earlier} held")
+    why = f"still what hold {earlier} held"
+    decide(connection, hold_id, row.state, who=row.decided_by, place=Place.SHELFSYNC, why=why)
 
 
-def add(connection: Connection, vendor: str, run_id: int, generation: int, one: Found, hours: float) -> int:
+def add(connection: Connection, subject: Subject, one: Found, *, run_id: int, generation: int, hours: float) -> int:
     """A new open hold; its number."""
-    of_run = {"vendor": vendor, "first_run_id": run_id, "run_id": run_id, "generation": generation}
+    of_run = {"subject": subject, "first_run_id": run_id, "run_id": run_id, "generation": generation}
     values = {name: value for name, value in vars(one).items() if name != "carried"} | of_run
     values |= {"held_at": instant(), "expires_at": after(hours * 3600)}
     return int(connection.execute(hold.insert().values(values).returning(hold.c.hold_id)).scalar_one())
 
 
 def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
-    return [Hold(**{**row, "state": HoldState(row["state"])}) for row in connection.execute(statement).mappings()]
+    found = connection.execute(statement).mappings()
+    return [Hold(**{**row, "subject": Subject(row["subject"]), "state": HoldState(row["state"])}) for row in found]
 
 
 def add_decision(
@@ -311,19 +327,20 @@ def add_decision(
     state: HoldState,
     *,
     who: str,
+    place: Place,
     why: str | None = None,
     thresholds: dict[str, Any] | None = None,
     ignored: str | None = None,
 ) -> None:
     """One more act about a hold. `ignored`: why it did nothing."""
-    values = {"hold_id": hold_id, "state": state, "decided_by": who, "why": why, "decided_at": instant()}
-    values["ignored"] = ignored
+    values = {"hold_id": hold_id, "state": state, "decided_by": who, "place": place, "why": why, "ignored": ignored}
+    values["decided_at"] = instant()
     given = {} if thresholds is None else {"thresholds": thresholds}
     connection.execute(decision.insert().values(**values, **given))
 
 
 def decisions_of(connection: Connection, hold_id: int) -> list[dict[str, Any]]:
-    """All acts about a hold, oldest first: `state`, `decided_by`, `why`, `thresholds`, `ignored`, `decided_at`."""
-    names = ("state", "decided_by", "why", "thresholds", "ignored", "decided_at")
+    """All acts about a hold, oldest first: `state`, `decided_by`, `place`, `why`, `thresholds`, `ignored`, `decided_at`."""
+    names = ("state", "decided_by", "place", "why", "thresholds", "ignored", "decided_at")
     statement = sa.select(*(decision.c[name] for name in names)).where(decision.c.hold_id == hold_id)
     return [dict(row) for row in connection.execute(statement.order_by(decision.c.decision_id)).mappings()]

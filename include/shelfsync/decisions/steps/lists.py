@@ -1,0 +1,124 @@
+"""Holds for people: which there are, the rows of one beside the values before, and what an approval will do."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.decisions import moves
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HoldState
+from shelfsync.decisions.steps.decide import known as known_hold
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
+
+
+def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The last holds and every open one, newest first: every column of the ledger."""
+    with context.engine.connect() as connection:
+        return [as_values(hold) for hold in holds.newest(connection, *states)]
+
+
+def in_force(context: Context) -> list[dict[str, Any]]:
+    """The holds whose rows are held now, newest first: open, declined or expired, and still in the newest extract."""
+    with context.engine.connect() as connection:
+        return [as_values(hold) for hold in holds.in_force(connection)]
+
+
+def open_by_rule(context: Context) -> list[dict[str, Any]]:
+    """What one decision can close: `subject`, `rule`, `holds`, `vendors`, `rows` and `newest` (its last hold) of the open holds."""
+    with context.engine.connect() as connection:
+        found = [hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN]
+    return [
+        {
+            "subject": of_rule[0].subject,
+            "rule": rule,
+            "holds": len(of_rule),
+            "vendors": len({hold.vendor for hold in of_rule}),
+            "rows": sum(hold.rows for hold in of_rule),
+            "newest": max(hold.hold_id for hold in of_rule),
+        }
+        for rule in sorted({hold.rule for hold in found})
+        for of_rule in [[hold for hold in found if hold.rule == rule]]
+    ]
+
+
+def known(context: Context, numbers: Iterable[int]) -> list[int]:
+    """The numbers, each once; a DataError names one that no hold has."""
+    with context.engine.connect() as connection:
+        return list(dict.fromkeys(known_hold(connection, number).hold_id for number in numbers))
+
+
+def undecided(context: Context, numbers: Iterable[int]) -> list[int]:
+    """Those of these holds that may be approved now."""
+    with context.engine.connect() as connection:
+        found = [holds.read(connection, number) for number in numbers]
+    return [hold.hold_id for hold in found if hold is not None and hold.may_be_approved]
+
+
+def open_of_rule(context: Context, rule: str, vendors: Collection[str] = (), *, newest: int | None = None) -> list[int]:
+    """The holds of a rule that wait for a decision, oldest first: of these vendors or of all, up to `newest`. A DataError: there is none."""
+    with context.engine.connect() as connection:
+        found = holds.in_force(connection)
+    mine = [hold for hold in found if hold.rule == rule and (not vendors or hold.vendor in vendors)]
+    chosen = sorted(hold.hold_id for hold in mine if hold.state == HoldState.OPEN)
+    chosen = [number for number in chosen if newest is None or number <= newest]
+    if not chosen:
+        raise DataError(f"holds: no hold of rule {rule!r} waits for a decision; `shelfsync holds list` shows what does")
+    return chosen
+
+
+def ask(context: Context, key: str, *, most: int = 1024) -> list[dict[str, Any]]:
+    """Assigns the open holds without a question to this caller: `{"hold", "label"}` each. The same key gets the same holds again.
+
+    `most`: how many a caller can ask about. The next caller gets the others.
+    """
+    with context.engine.begin() as connection:
+        return [{"hold": hold.hold_id, "label": hold.label} for hold in holds.ask(connection, key, most=most)]
+
+
+def as_values(hold: Hold) -> dict[str, Any]:
+    """One hold as plain values."""
+    also = ("label", "may_be_approved", "may_be_reopened", "mark")
+    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, *also)}
+
+
+def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
+    """One hold with its decisions, oldest first, and its rows: those whose price moves most come first, then by SKU.
+
+    `first` and `rows` select a page of the rows. A row has `sku`, the `facts` of its subject, and each of the subject's `values` with the one
+    before (`…_before`). `move` is the new price divided by the old one, None if one is missing.
+    `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
+    `mark`: what an answer names, so that it decides exactly what is shown here.
+    """
+    with context.engine.connect() as connection:
+        hold = known_hold(connection, hold_id)
+        decided = holds.decisions_of(connection, hold_id)
+    subject = context.subjects[hold.subject]
+    table = moves.ordered(subject.rows(context, hold), first=first, rows=rows)
+    columns = {"facts": subject.facts, "values": subject.values}
+    return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
+
+
+def asked(context: Context, hold_ids: Collection[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What an approval of these holds will do: `{"lines", "marks", "mark"}`.
+
+    `thresholds`: the approval is only of what these release. `marks`: each hold's, by number; `mark`: of all together.
+    """
+    with context.engine.connect() as connection:
+        found = [known_hold(connection, hold_id) for hold_id in hold_ids]
+    lines = [
+        line
+        for name in sorted({hold.subject for hold in found})
+        for line in context.subjects[name].stake(context, [hold for hold in found if hold.subject == name], thresholds)[
+            "lines"
+        ]
+    ]
+    marks = {hold.hold_id: hold.mark for hold in found}
+    mark = hashlib.sha256(f"{sorted(marks.items())} {thresholds}".encode()).hexdigest()[:16]
+    return {"lines": lines, "marks": marks, "mark": mark}

@@ -1,0 +1,26 @@
+"""What differs between the subjects whose changes are held: how the rows of a hold are read, divided and sent."""
+
+from __future__ import annotations
+
+from shelfsync.catalog.steps import holds as of_catalog
+from shelfsync.catalog.steps.sync import deliver_holds
+from shelfsync.decisions.state import Subject
+from shelfsync.decisions.subject import HoldSubject
+
+CATALOG = HoldSubject(
+    subject=Subject.CATALOG,
+    facts=("change",),
+    values=("price", "quantity", "active", "max_sales_quantity"),
+    rows=of_catalog.rows,
+    stake=of_catalog.stake_of,
+    divide=of_catalog.divide,
+    lock=of_catalog.lock,
+    approved=of_catalog.approved,
+    release=of_catalog.release,
+    send=deliver_holds,
+    effect=(
+        "Everything else of this vendor has been sent. Approve: these values are sent."
+        " Decline: they stay held until the ERP changes them."
+    ),
+    sent_shown=lambda hold: f"`shelfsync runs show {hold.run_id}` shows what was sent",
+)
