@@ -18,6 +18,7 @@ from shelfsync.local import airflow_home
 from shelfsync.local.processes import resolved
 from shelfsync.local.services import RECEIVER_DATABASE_URL
 from shelfsync.secret_mask import mask_streams
+from shelfsync.settings.storage_fault import as_its_setting
 
 SERVER_TIMEOUT_S = 60.0
 
@@ -114,12 +115,13 @@ def main() -> int:
     keep_private()
     mask_streams()
     try:
-        run(
-            database_url=os.environ["SHELFSYNC_DATABASE_URL"],
-            airflow_url=os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"],
-            home=Path(os.environ["SHELFSYNC_HOME"]),
-            receiver_url=os.environ.get(RECEIVER_DATABASE_URL),
-        )
+        with as_its_setting():
+            run(
+                database_url=os.environ["SHELFSYNC_DATABASE_URL"],
+                airflow_url=os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"],
+                home=Path(os.environ["SHELFSYNC_HOME"]),
+                receiver_url=os.environ.get(RECEIVER_DATABASE_URL),
+            )
     except KeyError as missing:
         print(f"init: {missing.args[0]} is not set. Start it by `make up` or docker compose.", file=sys.stderr)  # noqa: T201
         return 3

@@ -43,7 +43,8 @@ def _concerns(error: OSError, named: Path | None, folder: Path) -> bool:
     if named is None:
         return error.errno in _FULL
     if error.errno in _IN_PLACE:
-        return folder.is_relative_to(named) or (named.is_relative_to(folder) and named.exists() and not named.is_dir())
+        in_place = any(one.exists() and not one.is_dir() for one in (named, folder, *folder.parents))
+        return folder.is_relative_to(named) or (named.is_relative_to(folder) and in_place)
     return named.is_relative_to(folder) or folder.is_relative_to(named)
 
 

@@ -11,6 +11,7 @@ from commands_here import commands_here
 from shelfsync.errors import ExitCode
 from shelfsync.settings.storage_fault import trouble
 
+OTHER_USER = 65534
 LINE = "shelfsync: SHELFSYNC_HOME: {} cannot be written: "
 
 
@@ -18,8 +19,8 @@ LINE = "shelfsync: SHELFSYNC_HOME: {} cannot be written: "
 def at(tmp_path, monkeypatch, capsys):
     """Runs a command with this state folder: (exit code, standard error)."""
 
-    def call(home, *words):
-        with commands_here({"SHELFSYNC_HOME": str(home)}, tmp_path, monkeypatch, capsys) as run:
+    def call(home, *words, here=tmp_path):
+        with commands_here({"SHELFSYNC_HOME": str(home)}, here, monkeypatch, capsys) as run:
             code, _, error = run(*words)
         return code, error
 
@@ -36,6 +37,23 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(at, tmp_path, command, in
     assert code == ExitCode.CONFIGURATION, error
     assert error.startswith("shelfsync: SHELFSYNC_HOME: /"), error
     assert "cannot be written: " in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may act for another user")
+@pytest.mark.parametrize("command", ["status", "sync", "plan", "recover"])
+@pytest.mark.parametrize("made", [True, False], ids=["of another user", "in a folder of another user"])
+def test_a_folder_of_another_user_is_one_line(at, reachable_folder, command, made):
+    home = reachable_folder / f"root-{made}" / "home"
+    (home if made else home.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
+    os.seteuid(OTHER_USER)
+    try:
+        code, error = at(home, command, here=reachable_folder)
+    finally:
+        os.seteuid(0)
+    assert code == ExitCode.CONFIGURATION, error
+    assert error.startswith("shelfsync: SHELFSYNC_HOME: /"), error
+    assert "cannot be written: Permission denied" in error
     assert len(error.splitlines()) == 1
 
 

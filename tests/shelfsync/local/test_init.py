@@ -39,13 +39,29 @@ def test_a_server_that_never_answers_is_reported_after_the_wait() -> None:
         ensure_database("postgresql://shelfsync:x@127.0.0.1:1/airflow", timeout_s=0.1)
 
 
-def test_started_by_hand_without_its_addresses_it_names_what_is_missing() -> None:
-    done = subprocess.run(
+def _init(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-m", "shelfsync.local.init"],
-        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        env={"PYTHONPATH": os.pathsep.join(sys.path), **environment},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_started_by_hand_without_its_addresses_it_names_what_is_missing() -> None:
+    done = _init()
     assert done.returncode == 3
     assert done.stderr == "init: SHELFSYNC_DATABASE_URL is not set. Start it by `make up` or docker compose.\n"
+
+
+@pytest.mark.parametrize("inside", ["", "x"])
+def test_a_state_folder_that_cannot_be_written_is_an_error_of_its_setting(tmp_path, inside) -> None:
+    (tmp_path / "file").write_text("")
+    none = "postgresql://shelfsync:x@127.0.0.1:1/none"
+    home = str(tmp_path / "file" / inside)
+    done = _init(SHELFSYNC_DATABASE_URL=none, AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=none, SHELFSYNC_HOME=home)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"init: SHELFSYNC_HOME: {tmp_path / 'file'}")
+    assert "cannot be written: " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
