@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections import defaultdict
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from shelfsync.erp import address, text_encoding
@@ -43,7 +42,7 @@ from shelfsync.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.columns import Chunk
@@ -70,14 +69,25 @@ class FollowedFiles:
         self._files = FilesSource(files, self._layout(""), setting=CHANGES_FILES)
         self._limit = TimeLimit(settings.timeout_s)
 
-    def check(self) -> None:
-        """Raises ConfigurationError if the newest file has not the columns, or the folder or the dump's last file cannot be read."""
-        if self.dumped:
-            self._last_of_dump()
+    def check(self) -> dict[str, str]:
+        """Raises ConfigurationError if the newest file has not the columns, or the folder or the dump's last file cannot be read.
+
+        Returns the stores of which that is true while others are in order: the ERP's id -> why.
+        """
+        last_of_dump = self._last_of_dump() if self.dumped else None
         found = filter(_has_text_name, self._files.found(may_be_empty=True))
-        for file in sorted(found, key=lambda file: place_of(file.path))[-1:]:
-            names = self._limit.answer(file.name, self._files.reader(file).names)
-            self._check_columns(file, names, self._needed)
+        newest = {file.vendor or "": file for file in sorted(found, key=lambda file: place_of(file.path))}
+        needed = self._needed if newest else set()
+        nets = _Nets(shared=self._layout("").hook is not None)
+        for sequence, file in newest.items():
+            with nets.net(sequence):
+                if last_of_dump is not None:
+                    last_of_dump(sequence)
+                self._check_columns(file, self._limit.answer(file, self._files.reader(file).names), needed)
+        if len(nets.errors) == len(newest):
+            for error in nets.errors.values():
+                raise error
+        return nets.reasons()
 
     def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
         """All present rows, which are newer than the files that were there before; of a dump, with the files since to lay over them."""
@@ -86,7 +96,7 @@ class FollowedFiles:
         else:
             self.read_changes(changes)
             changes.same_instant = True
-            changes.covered = set(changes.files)
+            changes.covered = {path for path, known in changes.files.items() if known.sequence not in changes.failed}
         return self._source.read(vendors)
 
     def read_changes(self, changes: Changes) -> None:
@@ -99,29 +109,44 @@ class FollowedFiles:
         changes.present = {file.readable for file in found}
         self._wait_no_more(changes)
         self._set_aside([file for file in found if not _has_text_name(file)], changes)
-        sequences: dict[str, list[FoundFile]] = defaultdict(list)
+        sequences: dict[str, list[FoundFile]] = {known.sequence: [] for known in changes.files.values()}
         for file in sorted(filter(_has_text_name, found), key=lambda file: place_of(file.path)):
-            sequences[file.vendor or ""].append(file)
-        landed = [known for known in changes.files.values() if known.rows]
+            sequences.setdefault(file.vendor or "", []).append(file)
+        nets = _Nets(shared=self._layout("").hook is not None)
+        before = dict(changes.files)
         for sequence, files in sequences.items():
-            if last_of_dump is not None:
-                last = last_of_dump(sequence)
-                self._note([file for file in files if place_of(file.path)[0] <= last], sequence, changes)
-                behind = [file for file in files if place_of(file.path)[0] > last]
-                self._take_again(behind, sequence, changes)
-                self._take_sequence(sequence, behind, changes)
-            elif changes.since is None:
-                self._note(files, sequence, changes)
-            else:
-                self._take_sequence(sequence, files, changes)
-        if last_of_dump is not None:
-            changes.covered = {
-                known.path for known in changes.files.values() if known.place[0] <= last_of_dump(known.sequence)
-            }
-            self._check_landed([known for known in landed if known.path not in changes.covered], changes)
+            with nets.net(sequence):
+                if last_of_dump is None:
+                    self._take_since(sequence, files, changes)
+                else:
+                    self._take_over_dump(last_of_dump(sequence), sequence, files, changes)
+            if sequence in nets.errors:  # its rows are left out, so its files are as they were
+                others = {path: known for path, known in changes.files.items() if known.sequence != sequence}
+                changes.files = others | {path: one for path, one in before.items() if one.sequence == sequence}
+        changes.failed = nets.reasons()
         taken = max((file.place for file in changes.files.values() if file.state == FileState.TAKEN), default=("", ""))
-        waits = any(file.state == FileState.WAITING for file in changes.files.values())
+        waits = changes.failed or any(file.state == FileState.WAITING for file in changes.files.values())
         changes.position = Position(taken[1], "a file waits" if waits else _mark(found))
+
+    def _take_since(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
+        """Takes the files of a sequence that were not taken yet, beside a source that is newer than those before its first reading."""
+        if changes.since is None:
+            self._note(files, sequence, changes)
+        else:
+            self._take_sequence(sequence, files, changes)
+
+    def _take_over_dump(self, last: str, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
+        """Takes the files of a sequence behind the dump's `last` one, even if they were taken before."""
+        landed = [known for known in changes.files.values() if known.sequence == sequence and known.rows]
+        self._note([file for file in files if place_of(file.path)[0] <= last], sequence, changes)
+        behind = [file for file in files if place_of(file.path)[0] > last]
+        self._take_again(behind, sequence, changes)
+        self._take_sequence(sequence, behind, changes)
+        covered = {
+            known.path for known in changes.files.values() if known.sequence == sequence and known.place[0] <= last
+        }
+        self._check_landed([known for known in landed if known.path not in covered], changes)
+        changes.covered |= covered
 
     def mark(self, cursor: str) -> str:  # noqa: ARG002  the whole folder counts, not what is behind a name
         """A digest of the names and stamps in the folder."""
@@ -159,7 +184,7 @@ class FollowedFiles:
             )
 
     def _last_of_dump(self) -> Callable[[str], str]:
-        """Sequence -> the name of the last file that the dump has."""
+        """Sequence -> the name of the last file that the dump has. It raises what is wrong with the text of that sequence."""
         where = self._settings.changes_since_file or ""
         if VENDOR in where and VENDOR not in (self._settings.changes_files or ""):
             raise ConfigurationError(
@@ -167,22 +192,27 @@ class FollowedFiles:
                 f"it holds {VENDOR}, which {CHANGES_FILES} does not",
                 "Name one file for all stores.",
             )
-        names = {"": ""}  # what was set aside is of no vendor
-        for file in self._limit.answer(
-            address.shown(where), lambda: address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
-        ):
-            names[file.vendor or ""] = self._limit.answer(file.name, partial(_text, file))
+        texts = {
+            file.vendor or "": file
+            for file in self._limit.answer(
+                address.shown(where), lambda: address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
+            )
+        }
 
-        def last(sequence: str) -> str:
-            name = names.get(sequence if VENDOR in where else "")
-            if name is None:
+        @cache
+        def read(sequence: str) -> str:
+            if not sequence and VENDOR in where:
+                return ""  # what was set aside is of no vendor
+            if (file := texts.get(sequence)) is None:
                 raise IncompleteExtractError(
                     f"No file of {CHANGES_SINCE_FILE} is about vendor {sequence!r}, which has files of changes. Nothing was sent."
                     " Let the ERP write it for each store."
                 )
-            return name
+            return self._limit.answer(file, partial(_text, file))
 
-        return last
+        if VENDOR not in where:
+            read("")
+        return lambda sequence: read(sequence if VENDOR in where else "")
 
     def _take_sequence(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
         mine = [known for known in changes.files.values() if known.sequence == sequence]
@@ -258,7 +288,7 @@ class FollowedFiles:
         # Outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault.
         needed = self._needed
         try:
-            stamp = self._limit.answer(file.name, file.stamp)
+            stamp = self._limit.answer(file, file.stamp)
             layout = self._layout(f"{file.path} {stamp}")
             self._read_to_its_end(file, layout, needed)
         except (TryAgainError, UnreachableError):
@@ -275,14 +305,14 @@ class FollowedFiles:
                 rows = layout.raw(chunk, number=number, first_row=changes.rows + 1)
                 changes.add(rows)
                 changes.rows += rows.num_rows  # a hook may have made more of them than the file has
-        if self._limit.answer(file.name, file.stamp) != stamp:
+        if self._limit.answer(file, file.stamp) != stamp:
             raise TryAgainError(f"{file.name} changed while it was read; the next run takes it", after_s=REST_S)
         return ChangeFile(file.path, sequence, file.listed, FileState.TAKEN, rows=changes.rows - before)
 
     def _read_to_its_end(self, file: FoundFile, layout: Layout, needed: set[str]) -> None:
         """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
         reader = self._files.reader(file)
-        self._check_columns(file, self._limit.answer(file.name, reader.names), needed)
+        self._check_columns(file, self._limit.answer(file, reader.names), needed)
         styles = layout.styles(file.name)
         with contextlib.closing(self._chunks(file, reader)) as chunks:
             for number, chunk in enumerate(chunks, 1):
@@ -294,7 +324,7 @@ class FollowedFiles:
             )
 
     def _chunks(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> Generator[Chunk]:
-        return self._limit.answers(file.name, reader.chunks(self._settings.chunk_rows))
+        return self._limit.answers(file, reader.chunks(self._settings.chunk_rows))
 
     def _check_columns(self, file: FoundFile, names: Sequence[str], needed: set[str]) -> None:
         """Raises ConfigurationError if the file has not the columns of all rows."""
@@ -332,9 +362,7 @@ class SourceWithChangeFiles:
         self.unused_columns, self.absent_columns = source.unused_columns, source.absent_columns
 
     def check(self) -> dict[str, str]:
-        failed = self._source.check()
-        self._followed.check()
-        return failed
+        return self._source.check() | self._followed.check()
 
     def followed(self) -> FollowedFiles:
         return self._followed
@@ -354,13 +382,44 @@ def _has_landed(known: ChangeFile) -> bool:
 
 
 def _text(file: FoundFile) -> str:
-    """The name in a file, without the spaces around it."""
+    """The name in a file, without the spaces around it. Raises an error unless it is one line of text, because what sorts high loses changes."""
     try:
         with file.fs.open(file.path, "rb") as binary:
-            data: bytes = binary.read(_NAME_BYTES_MAX)
+            data: bytes = binary.read(_NAME_BYTES_MAX + 1)
     except OSError as error:
         raise TryAgainError(f"{file.name} ({CHANGES_SINCE_FILE}) cannot be read: {error.strerror or error}") from None
-    return data.decode(text_encoding.of(data) or "utf-8-sig", "replace").strip()
+    name = data.decode(text_encoding.of(data) or "utf-8-sig", "replace").strip()
+    if len(data) > _NAME_BYTES_MAX or "\ufffd" in name or not name.isprintable():
+        raise IncompleteExtractError(
+            f"{file.name} ({CHANGES_SINCE_FILE}) is not one line of text. Nothing was sent."
+            " Let the ERP write the name of the last file of changes that the dump has."
+        )
+    return name
+
+
+class _Nets:
+    """A net for each sequence: whatever one raises, its store fails alone (I10).
+
+    Without a store in the address, an error is about all rows and goes on. So it does if the stores are `shared`: a mapping hook may give the
+    rows of a file to any store.
+    """
+
+    def __init__(self, *, shared: bool) -> None:
+        self._shared = shared
+        self.errors: dict[str, Exception] = {}
+
+    @contextlib.contextmanager
+    def net(self, sequence: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if self._shared or not sequence:
+                raise
+            self.errors[sequence] = error
+
+    def reasons(self) -> dict[str, str]:
+        """The ERP's id of each store that failed -> why."""
+        return {sequence: address.shown(in_one_line(error)) for sequence, error in self.errors.items()}
 
 
 def _mark(found: Sequence[FoundFile]) -> str:

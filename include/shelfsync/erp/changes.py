@@ -99,7 +99,7 @@ class Changes:
     `since`: the cursor of the last reading; None: none is known, so no row is read and the position alone is found. `restart`: the
     position is that of all rows and may lie before `since`, as after the ERP went back to a backup. `files`: those that are known, by
     path, if changes come as files; after the reading, as it left them. `present`: those that the folder has. `covered`: those whose rows the
-    reading of the whole has.
+    reading of the whole has. `failed`: the ERP's id of each store whose own files could not be read -> why; no row of it counts.
     """
 
     since: str | None
@@ -112,6 +112,7 @@ class Changes:
     files: dict[str, ChangeFile] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
     covered: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

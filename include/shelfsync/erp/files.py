@@ -239,7 +239,7 @@ class FilesSource:
             with stores.net(vendor):
                 for file in store.files:
                     reader = self.reader(file)
-                    names = self._limit.answer(file.name, reader.names)
+                    names = self._limit.answer(file, reader.names)
                     with _named(reader):
                         found.append(select(names, file.name, vendor=file.vendor))
         return found
@@ -273,7 +273,7 @@ class FilesSource:
                     "(let it write under another name and rename the file at the end)."
                 )
 
-        with contextlib.closing(self._limit.answers(file.name, parts())) as chunks:
+        with contextlib.closing(self._limit.answers(file, parts())) as chunks:
             for chunk in chunks:
                 store.rows += chunk.rows - chunk.no_rows
                 yield chunk
@@ -345,12 +345,12 @@ class FilesSource:
         numbers: dict[str | None, int] = defaultdict(int)
         if VENDOR not in where:
             for control in controls:
-                numbers[None] += self._limit.answer(control.name, partial(_number, control))
+                numbers[None] += self._limit.answer(control, partial(_number, control))
             return numbers
         for control in controls:
             if control.vendor in stores and control.vendor not in stores.errors:
                 with stores.net(control.vendor):
-                    numbers[control.vendor] = self._limit.answer(control.name, partial(_number, control))
+                    numbers[control.vendor] = self._limit.answer(control, partial(_number, control))
         theirs = {control.vendor for control in controls}
         alone = stores.keys() ^ theirs if not some else stores.keys() - theirs
         for vendor in sorted(alone - stores.errors.keys(), key=str):

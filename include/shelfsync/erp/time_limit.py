@@ -16,6 +16,8 @@ from shelfsync.errors import BrokenOffError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from shelfsync.erp.address import FoundFile
+
 T = TypeVar("T")
 
 _LEAST_S = 1.0
@@ -23,8 +25,8 @@ _LEAST_S = 1.0
 _CLOSING_S = 1.0
 """How long a reading that is over waits until its file is closed."""
 
-_silent: dict[str, threading.Thread] = {}
-"""What has not answered -> the thread that still waits for it. shelfsync does not ask it again meanwhile."""
+_silent: dict[tuple[str, str], threading.Thread] = {}
+"""What has not answered, as it was listed -> the thread that still waits for it. shelfsync does not ask the same again meanwhile."""
 
 
 class TimeLimit:
@@ -37,14 +39,18 @@ class TimeLimit:
         self._seconds = seconds
         self._least = min(seconds, _LEAST_S)
 
-    def answer(self, name: str, ask: Callable[[], T]) -> T:
+    def answer(self, of: str | FoundFile, ask: Callable[[], T]) -> T:
         """What `ask` returns. Raises BrokenOffError if it does not return in time."""
-        with contextlib.closing(self.answers(name, (found() for found in (ask,)))) as answers:
+        with contextlib.closing(self.answers(of, (found() for found in (ask,)))) as answers:
             return next(answers)
 
-    def answers(self, name: str, parts: Generator[T]) -> Generator[T]:
-        """The parts of an iterator, one after the other. Raises BrokenOffError if one does not come in time. `name` is for a person."""
-        waiting = _silent.get(name)
+    def answers(self, of: str | FoundFile, parts: Generator[T]) -> Generator[T]:
+        """The parts of an iterator, one after the other. Raises BrokenOffError if one does not come in time.
+
+        `of`: a file, or the name of something else for a person. A file that was written anew is another one.
+        """
+        name, key = (of, (of, "")) if isinstance(of, str) else (of.name, (of.name, of.listed))
+        waiting = _silent.get(key)
         if waiting is not None and waiting.is_alive():
             raise _no_answer(name, "it still does not answer")
         reading = _Reading(name, parts)
@@ -53,14 +59,14 @@ class TimeLimit:
                 try:
                     ended, part = reading.next(self._seconds)
                 except queue.Empty:
-                    _silent[name] = reading.thread
+                    _silent[key] = reading.thread
                     seconds, self._seconds = self._seconds, max(self._seconds / 2, self._least)
                     raise _no_answer(name, f"it did not answer within {seconds:g} s") from None
                 if ended:
                     return
                 yield part
         finally:
-            reading.end(wait_s=0 if name in _silent else _CLOSING_S)
+            reading.end(wait_s=0 if key in _silent else _CLOSING_S)
 
 
 class _Reading:

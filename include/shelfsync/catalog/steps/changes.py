@@ -6,6 +6,9 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import pyarrow as pa
+
+from shelfsync import logs
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
@@ -15,9 +18,11 @@ from shelfsync.erp.changes import Changes
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
+from shelfsync.rows.quarantine_reason import is_usable
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Sequence
     from types import TracebackType
 
     from sqlalchemy.engine import Connection
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.store.lake import Lake
 
 log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 
 FILES = "files"
@@ -65,6 +71,10 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
         changes = Changes(before.cursor, partition.add, files=dict(known_files))
         with erp_asked(context.engine):
             erp.read_changes(changes)
+        unread = broken_stores(context, changes, settings.sync.vendors)
+        for name, why in unread.items():
+            in_report.error("extract: vendor %s: %s", name, why)
+            partition.leave_out(name)
         files, failed = partition.finish(), partition.failed
         nameless = partition.nameless
     with context.engine.connect() as connection:
@@ -75,12 +85,12 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     broken |= {name: f"its rows could not be written: {error}" for name, (error, _) in failed.items() if name in known}
     changed = {name: one.reading for name, one in laid.items() if one.differs}
     due = {name for name in due if not settings.sync.vendors or name in settings.sync.vendors}
-    here = {name: known[name] for name in due if name not in broken} | changed
+    here = {name: known[name] for name in due if name not in broken.keys() | unread.keys()} | changed
     assert changes.position is not None
     with context.engine.begin() as connection:
         strange = set(files) - set(known)
-        unread = strange & vendors.known_vendors(connection).keys()
-        failures = broken | dict.fromkeys(unread, _UNREAD)
+        unlaid = strange & vendors.known_vendors(connection).keys()
+        failures = broken | unread | dict.fromkeys(unlaid, _UNREAD)
         number = runs.record_extract(
             connection,
             run.run_id,
@@ -111,7 +121,7 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             change_files.write(connection, run.run_id, known_files, changes.files)
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
-    if new := sorted(strange - unread):
+    if new := sorted(strange - unlaid):
         log.warning(
             "extract: the changes have rows of %d vendors that no reading of the whole had yet, the first is %s; the next full sync takes them in",
             len(new),
@@ -134,6 +144,13 @@ class Laid:
     reading: Reading
     differs: bool = False
     changed_at: dt.datetime | None = None
+
+
+def broken_stores(context: Context, changes: Changes, wanted: Sequence[str]) -> dict[str, str]:
+    """Vendor -> why its own files of changes could not be read; of the `wanted` vendors alone, or of all."""
+    ids = VendorIds.of(context.settings.erp).platform_ids(pa.array(changes.failed, pa.string())).to_pylist()
+    found = dict(zip(ids, changes.failed.values(), strict=True))
+    return {name: why for name, why in found.items() if is_usable(name) and (not wanted or name in wanted)}
 
 
 def _known_files(context: Context, feed: str) -> dict[str, ChangeFile]:
@@ -220,6 +237,8 @@ class ReportedChanges:
 
         Without a snapshot, and after a dump, the changes are newer than the whole, so they are laid over it as well.
         """
+        for name in broken_stores(self._context, self.changes, ()):
+            self._partition.leave_out(name)
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:
             known = readings.every(connection)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.changes import ReportedChanges, known_stores, land_some, read_changed
+from shelfsync.catalog.steps.changes import ReportedChanges, broken_stores, known_stores, land_some, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
@@ -96,6 +96,8 @@ def _whole(
             proof = extracted.proof()
             left_out, seen = extracted.left_out, extracted.columns
             unread = {name: why for name, why in extracted.failed.items() if not wanted or name in wanted}
+        if reported is not None:
+            unread |= broken_stores(context, reported.changes, wanted)
         for name, why in unread.items():
             in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)

@@ -94,15 +94,16 @@ def _is_a_folder(path):
     path.mkdir()
 
 
+# a name behind those of the good stores: the first ones are looked up at the platform
 LAST_NAME = {
-    "missing": lambda path: path.unlink(),
-    "a pipe without a writer": _is_a_pipe,
-    "a folder": _is_a_folder,
-    "no text": lambda path: path.write_bytes(bytes(range(128, 200))),
-    "NUL bytes": lambda path: path.write_bytes(bytes(100)),
-    "a page of a server": lambda path: path.write_text("<html>\n<body>503</body>\n</html>"),
-    "endless": lambda path: path.write_text("0" * 100_000),
-    "a link to nothing": lambda path: (path.unlink(), path.symlink_to("nowhere")),
+    "store-9-missing": lambda path: path.unlink(),
+    "store-9-a-pipe-without-a-writer": _is_a_pipe,
+    "store-9-a-folder": _is_a_folder,
+    "store-9-no-text": lambda path: path.write_bytes(bytes(range(128, 200))),
+    "store-9-NUL-bytes": lambda path: path.write_bytes(bytes(100)),
+    "store-9-a-page-of-a-server": lambda path: path.write_text("<html>\n<body>503</body>\n</html>"),
+    "store-9-endless": lambda path: path.write_text("0" * 100_000),
+    "store-9-a-link-to-nothing": lambda path: (path.unlink(), path.symlink_to("nowhere")),
 }
 
 
@@ -122,7 +123,9 @@ def test_stores_without_a_last_name_fail_alone_and_lose_nothing(world, folder):
     assert world.app.context.open_erp().check().keys() == LAST_NAME.keys()
     planned, failed = read(world, "full", dry_run=True)
     assert (planned.keys(), failed.keys()) == (good.keys(), LAST_NAME.keys())
-    assert {held(world)[store] for store in LAST_NAME} == {"a1 b10 c10"}, "their values stay those of the reading before"
+    assert {held(world)[store] for store in LAST_NAME} == {"a1 b10 c10"}, (
+        "their values stay those of the reading before"
+    )
     read(world, "delta")
     assert {held(world)[store] for store in LAST_NAME} == {"a1 b2 c10"}, "a delta needs no last name"
     for store in LAST_NAME:
@@ -141,12 +144,12 @@ def test_an_empty_or_cut_last_name_is_an_older_one_and_does_no_harm(world, folde
 
 
 CHANGED = {
-    "gone": lambda path: path.unlink(),
-    "changed": lambda path: path.write_text("sku,price,quantity,active\na,1.00,77,1\nb,1.00,77,1\n"),
-    "cut": lambda path: path.write_text("sku,price,quantity,active\na,1"),
-    "empty": lambda path: path.write_text(""),
-    "of another header": lambda path: path.write_text("article\n1\n"),
-    "a pipe nobody writes to": _is_a_pipe,
+    "store-9-gone": lambda path: path.unlink(),
+    "store-9-changed": lambda path: path.write_text("sku,price,quantity,active\na,1.00,77,1\nb,1.00,77,1\n"),
+    "store-9-cut": lambda path: path.write_text("sku,price,quantity,active\na,1"),
+    "store-9-empty": lambda path: path.write_text(""),
+    "store-9-of-another-header": lambda path: path.write_text("article\n1\n"),
+    "store-9-a-pipe-nobody-writes-to": _is_a_pipe,
 }
 
 
