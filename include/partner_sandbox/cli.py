@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,6 +160,9 @@ def _first_line(error: Exception) -> str:
     return validation_error(error.errors()).message if isinstance(error, ValidationError) else str(error)
 
 
+_REPORT_BEGINS = (b"# What the client was seen to do\n", b'{\n  "now": ')
+
+
 class CommandError(Exception):
     """One line for the terminal."""
 
@@ -278,10 +282,28 @@ def _write(to: str, text: str) -> None:
     if to == "-":
         sys.stdout.write(text)
         return
+    target = Path(os.path.realpath(to))
     try:
-        Path(to).write_text(text, encoding="utf-8")
+        if target.exists() and not _is_report(target):
+            raise CommandError(
+                f"{to} exists and is no report, so it is not replaced; name another file, or move it away"
+            )
+        with tempfile.TemporaryDirectory(prefix=f".{target.name[:40]}.", dir=target.parent) as folder:
+            whole = Path(folder) / "report"
+            whole.touch(0o600)
+            whole.write_text(text, encoding="utf-8")
+            whole.replace(target)
     except OSError as error:
         raise CommandError(f"cannot write {to}: {error.strerror}") from None
+
+
+def _is_report(file: Path) -> bool:
+    """Whether it is an empty file or a report of this command."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        begin = opened.read(64)
+    return not begin or begin.startswith(_REPORT_BEGINS)
 
 
 def _call(url: str, method: str, path: str, **body: Any) -> Any:

@@ -285,9 +285,17 @@ def test_the_command_prints_the_report_and_its_code_is_the_verdict(client, capsy
     assert main(["check", "--report", *url]) == 1
     printed = capsys.readouterr().out
     assert "## Broken\n\n- **page_parameter** (interface 4.2)" in printed
-    assert main(["check", "--report", str(tmp_path / "report.md"), *url]) == 1
+    for more in ([], ["--json"], []):  # a report replaces a report
+        assert main(["check", "--report", str(tmp_path / "report.md"), *more, *url]) == 1
     assert (tmp_path / "report.md").read_text() == printed
-    capsys.readouterr()
+    assert (tmp_path / "report.md").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "orders.csv").write_text("sku,price\n")
+    for kept in (tmp_path / "orders.csv", tmp_path, "/dev/null"):
+        capsys.readouterr()
+        assert main(["check", "--report", str(kept), *url]) == 2
+        assert "exists and is no report, so it is not replaced" in capsys.readouterr().err
+    assert (tmp_path / "orders.csv").read_text() == "sku,price\n"
+    assert sorted(left.name for left in tmp_path.iterdir()) == ["orders.csv", "report.md"]
     assert main(["check", "--json", *url]) == 1
     assert json.loads(capsys.readouterr().out)["broken"] == 1
 

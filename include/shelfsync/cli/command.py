@@ -266,6 +266,7 @@ User = Annotated[
     str | None, typer.Option("--user", metavar="NAME", help="Who decides; without it, the user of this machine.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Approve without the question; for scripts.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace FILE even if it is something else.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")]
 Force = Annotated[
     bool,

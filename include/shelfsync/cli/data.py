@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import Answer, DryRun, Limit, command, opened
+from shelfsync.cli.command import Answer, DryRun, Limit, Replace, command, opened
 from shelfsync.errors import PartlyFailedError
 
 change_files = typer.Typer(
@@ -15,7 +15,9 @@ change_files = typer.Typer(
 )
 inbox = typer.Typer(help="Webhook events: what came, what waits, and processing some again.", no_args_is_help=True)
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The file to write; an older one of this command is replaced.")
+]
 Kind = Annotated[Literal["job", "order", "unknown"] | None, typer.Option("--kind", help="Only events of this kind.")]
 Address = Annotated[
     str, typer.Argument(metavar="FILE", help="The file, or its address, such as s3://bucket/stock.csv.")
@@ -41,14 +43,15 @@ def sniff(file: Address) -> Answer:
     return Answer(found.as_dict(), found.lines())
 
 
-def duckdb(file: File) -> Answer:
+def duckdb(file: File, replace: Replace = False) -> Answer:
     """Write the warehouse as one DuckDB file, with the same tables and views: for notebooks, and where there is no server."""
     from shelfsync.catalog.steps.counts import counts
-    from shelfsync.warehouse.duck import write
+    from shelfsync.warehouse.duck import named, write
 
+    named(file, replace=replace).check()
     with opened() as context:
         counts(context)
-        result = write(context.engine, context.lake, file)
+        result = write(context.engine, context.lake, file, replace=replace)
     return Answer(result, [f"{file}:", *(f"  {rows:>12,}  {name}" for name, rows in result.items())])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shelfsync.catalog.state import RunState
-from shelfsync.cli.command import Answer, Full, Skus, Vendors, opened, print_answer, print_error, progress
+from shelfsync.cli.command import Answer, Full, Replace, Skus, Vendors, opened, print_answer, print_error, progress
 from shelfsync.errors import (
     HeldError,
     PartlyFailedError,
@@ -87,18 +87,20 @@ def check(vendor: Vendors = None) -> Answer:
     return Answer(answer, lines, partly({"failed": broken}), failures(broken))
 
 
-def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
+def plan(vendor: Vendors = None, full: Full = False, out: Out = None, replace: Replace = False) -> Answer:
     """Show what a sync would send, and what was understood of each column of the ERP.
 
     It sends nothing: its client cannot change the platform.
     """
     from shelfsync.catalog.column_reading import ColumnReadings
-    from shelfsync.catalog.steps.plan import write
+    from shelfsync.catalog.steps.plan import named, write
     from shelfsync.catalog.steps.sync import sync as run_steps
     from shelfsync.check import check as check_all
     from shelfsync.check import column_warnings, vendor_warnings
 
     vendors, columns = tuple(vendor or ()), ColumnReadings()
+    if out is not None:
+        named(out, replace=replace).check()
     with opened(read_only=True, reports=True) as context:
         check_all(context, vendors)
         found = [*vendor_warnings(context, context.open_erp().stores(), vendors), *column_warnings(context)]
@@ -111,7 +113,7 @@ def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
     table = _columns_table(columns, "understood of the {rows} rows that the ERP gave")
     lines: list[str | FittedTable] = [*summary.pop("lines"), *table, *(f"warning: {line}" for line in found)]
     if out is not None:
-        write(summary["plan"], out)
+        write(summary["plan"], out, replace=replace)
         lines.append(f"written to {out}; `shelfsync apply {out}` sends exactly this, or reports what has changed since")
     return summed(summary, lines)
 

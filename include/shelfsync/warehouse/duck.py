@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import re
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -20,14 +17,16 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import observations, vendors
 from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.warehouse import assortment_history
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, without_stop
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store.bulk import stamped
+from shelfsync.store.named_file import NamedFile
 from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import duckdb
     import pyarrow as pa
@@ -74,34 +73,34 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
     }
 
 
-def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
-    """Writes the file, in place of an older one of its own. Returns the rows by table.
+def named(file: Path, *, replace: bool = False) -> NamedFile:
+    """The file that a person names for the warehouse. `replace`: also in place of something else."""
+    return NamedFile(file, "FILE", "a file of `shelfsync duckdb`", _is_own, replace)
 
-    ConfigurationError if it cannot be written, or if FILE is something else.
-    """
+
+def write(engine: Engine, lake: Lake, file: Path, *, replace: bool = False) -> dict[str, int]:
+    """Writes the file that a person named. Returns the rows by table; a ConfigurationError if it cannot be written."""
     duckdb = _duckdb()
     tables = copied()
     try:
-        _reject_foreign(duckdb, file)
-        # a folder of its own: in a container, a process that was killed had the number that this one has
-        with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
-            incomplete = Path(folder) / file.name
-            with contextlib.closing(duckdb.connect(str(incomplete))) as duck:
-                _reject_ambiguous(duck, file)
-                _make(duck, tables)
-                _fill(duck, engine, lake, tables)
-                duck.execute(_BASELINE)
-                for view in VIEWS:
-                    duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
-                counts = {
-                    name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (*tables, *OF_LAKE)
-                }
-            incomplete.replace(file)
-    except (OSError, duckdb.IOException) as error:
+        with (
+            named(file, replace=replace).writing() as incomplete,
+            contextlib.closing(duckdb.connect(str(incomplete))) as duck,
+        ):
+            _reject_ambiguous(duck, incomplete)
+            _make(duck, tables)
+            _fill(duck, engine, lake, tables)
+            duck.execute(_BASELINE)
+            for view in VIEWS:
+                duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
+            duck.execute("CHECKPOINT")  # on a full disk, closing the file would lose everything without an error
+            return {name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (*tables, *OF_LAKE)}
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         raise ConfigurationError(
-            "FILE", f"{file} cannot be written: {error}", "Name a file in a folder that you may write to."
+            "FILE",
+            f"{file} cannot be written: {without_stop(error, 200)}",
+            "Free space there, or name a file in a folder that you can write to.",
         ) from None
-    return counts
 
 
 def _duckdb() -> Any:
@@ -116,20 +115,9 @@ def _duckdb() -> Any:
         ) from None
 
 
-def _reject_foreign(duckdb: Any, file: Path) -> None:
-    """A file that this command did not write is never replaced: it may be the only copy of something."""
-    if not os.path.lexists(file) or file.is_dir():
-        return  # a folder cannot be replaced by a file
-    if not file.is_file() or not _is_own(duckdb, file):
-        raise ConfigurationError(
-            "FILE",
-            f"{file} exists and cannot be read as a file of `shelfsync duckdb`, so it is not replaced",
-            "Name another file, or move this one away.",
-        )
-
-
-def _is_own(duckdb: Any, file: Path) -> bool:
+def _is_own(file: Path) -> bool:
     """Whether it is a DuckDB database with this command's tables. Opening it changes nothing."""
+    duckdb = _duckdb()
     try:
         with contextlib.closing(duckdb.connect(str(file), read_only=True)) as held:
             rows = held.execute(

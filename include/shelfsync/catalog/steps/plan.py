@@ -6,10 +6,8 @@ equal rows.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
@@ -19,8 +17,9 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
 from shelfsync.decisions.moves import ordered
-from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.errors import DataError
 from shelfsync.platform.rate_limit.forecast import Requests
+from shelfsync.store.named_file import NamedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,31 +160,23 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     }
 
 
-def write(plan: dict[str, Any], file: Path) -> None:
-    """Writes the plan to a file atomically, in place of an older plan; a ConfigurationError if that fails, or if the file is no plan."""
-    if os.path.lexists(file) and not _may_be_replaced(file):
-        raise ConfigurationError(
-            "--out", f"{file} exists and is no plan, so it is not replaced", "Name another file, or move this one away."
-        )
-    partial = file.parent / f".{file.name}.part"
-    try:
-        partial.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
-        partial.replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise ConfigurationError(
-            "--out", f"{file} cannot be written: {error.strerror}", "Name a file in a folder that you can write."
-        ) from None
+def named(file: Path, *, replace: bool = False) -> NamedFile:
+    """The file that a person names for a plan. `replace`: also in place of something else."""
+    return NamedFile(file, "--out", "a plan", _is_plan, replace)
 
 
-def _may_be_replaced(file: Path) -> bool:
-    """Whether it is an empty file or a plan, of whatever version."""
+def write(plan: dict[str, Any], file: Path, *, replace: bool = False) -> None:
+    """Writes the plan to a file that a person named; a ConfigurationError if that fails."""
+    with named(file, replace=replace).writing() as incomplete:
+        incomplete.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def _is_plan(file: Path) -> bool:
+    """Whether it is a plan, of whatever version."""
     try:
-        if not file.is_file() or file.stat().st_size > FILE_BYTES_MAX:
-            return file.is_dir()  # a folder cannot be replaced by a file
-        found = file.read_text("utf-8")
-        return not found or {"format", "checksum"} <= json.loads(found).keys()
+        if file.stat().st_size > FILE_BYTES_MAX:
+            return False
+        return bool({"format", "checksum"} <= json.loads(file.read_text("utf-8")).keys())
     except (ValueError, AttributeError, OSError, RecursionError):
         return False
 
