@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation test-postgres crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -25,6 +25,9 @@ test-installation: setup   ## of these, the installation alone: every DAG, comma
 
 test-postgres: setup   ## migrations, ledger and query plans on another PostgreSQL, Debian's by default; FOLDER=/usr/lib/postgresql/15
 	@scripts/test_postgres.sh "$(FOLDER)" $(ARGS)
+
+proof: setup   ## every long proof, some days on two cores, for a weekly job; PARTS="mutation soak" SEEDS=1000 KILLS=50 MINUTES=60
+	@PARTS="$(PARTS)" SEEDS="$(SEEDS)" KILLS="$(KILLS)" MINUTES="$(MINUTES)" scripts/proof.sh
 
 crash: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)

@@ -8,7 +8,7 @@ log=.tools/test-installation.log
 mkdir -p .tools
 
 others() {
-    .venv/bin/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation" "$@"
+    .venv/bin/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation and not proof" --durations=30 --durations-min=5 "$@"
 }
 
 if [[ ${INSTALLATION:-yes} == no ]]; then

@@ -65,6 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(canaries.Watch(config), "canaries")
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Names a failed test at once: a run that is stopped before its end shows what failed, too."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nFAILED {report.nodeid}", flush=True)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of the installation and the soak have a command of their own: two installations never run side by side."""
