@@ -42,6 +42,8 @@ class History:
     """sku and last known category of every SKU of baseline or snapshot; sorted by sku."""
     undone: frozenset[str] = frozenset()
     """SKUs with changes that a person approved since the repeated snapshot; they may revert to it."""
+    columns: tuple[str, ...] = ()
+    """How the ERP's columns differ from those of the last extract, each as a sentence; empty: they do not, or it holds nothing."""
     first: bool = False
     """The vendor's range was never acknowledged; at most single SKUs of an urgent run, or a part of a first sync."""
 

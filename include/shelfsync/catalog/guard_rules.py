@@ -27,6 +27,15 @@ _FEEDS_MIN = 3
 """With fewer earlier extracts the usual number of rows is unknown."""
 
 
+def changed_columns(case: Case) -> Iterator[Finding]:
+    """The ERP's columns are other ones, and the operator wants to see what comes with them."""
+    if not case.history.columns:
+        return
+    everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
+    what = f"differ and the ERP's columns have changed ({'; '.join(case.history.columns)})"
+    yield from judged(case, "changed_columns", case.moving, everything, what)
+
+
 def duplicate_feed(case: Case) -> Iterator[Finding]:
     """Yesterday's file again: an extract that equals one from before the last one in every value.
 
@@ -200,6 +209,7 @@ def vanished_category(case: Case) -> Iterator[Finding]:
 
 
 GUARDS: dict[str, Callable[[Case], Iterator[Finding]]] = {
+    "changed_columns": changed_columns,
     "duplicate_feed": duplicate_feed,
     "empty_feed": empty_feed,
     "shrunken_extract": shrunken_extract,

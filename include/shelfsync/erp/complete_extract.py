@@ -119,9 +119,8 @@ class Extract:
         self._styles = layout.styles("")
         self._proof: Proof | None = None
         self.look: Look | None = None
-        self.columns: dict[str, str] = {}
-        """The source's columns so far, by name -> type: `text` and `a value` where the source tells no more."""
         """Sees each column of each chunk, if it is set before the first one."""
+        self._columns: dict[str | None, dict[str, str]] = {}
         self.rows = 0
         """Rows read from the ERP so far, before any hook."""
         self.rows_out = 0
@@ -154,6 +153,20 @@ class Extract:
             )
         return self._proof
 
+    def columns(self) -> dict[str | None, dict[str, str]]:
+        """After the last chunk: vendor whose own files were read, or None -> the source's columns by name -> type.
+
+        A type is `text` or `a value` where the source states no more. A vendor whose files failed is not among them.
+        """
+        found = list(self._columns.items())
+        ids = self._layout.vendor_ids.platform_ids(pa.array([name for name, _ in found], pa.string())).to_pylist()
+        known = [(vendor, name, columns) for vendor, (name, columns) in zip(ids, found, strict=True)]
+        return {
+            vendor: columns
+            for vendor, name, columns in known
+            if name is None or (vendor is not None and vendor not in self.failed)
+        }
+
     def stores(self) -> dict[str, str | None]:
         """What `ErpSource.stores` returns, from all rows; it reads and closes the extract."""
         with self:
@@ -174,9 +187,8 @@ class Extract:
                 return
             number, error = number + 1, None
             if chunk.where != self._styles.where:
-                self.columns |= chunk.types or {
-                    name: "a value" if name in chunk.typed else "text" for name in chunk.names
-                }
+                plain = {name: "a value" if name in chunk.typed else "text" for name in chunk.names}
+                self._columns.setdefault(chunk.vendor, {}).update(chunk.types or plain)
                 self._styles = self._layout.styles(chunk.where)
             first, styles = self.rows_out + 1, self._styles
             try:

@@ -125,7 +125,8 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
         Rule(
             "ledger.source_columns",
             keep.history_days,
-            "old.seen_at < :cutoff AND EXISTS (SELECT 1 FROM ledger.source_columns AS newer WHERE newer.source_columns_id > old.source_columns_id)",
+            "old.seen_at < :cutoff AND EXISTS (SELECT 1 FROM ledger.source_columns AS newer WHERE newer.source_columns_id > old.source_columns_id"
+            " AND newer.vendor IS NOT DISTINCT FROM old.vendor AND NOT newer.dry_run)",
         ),
         Rule("ledger.outage", keep.history_days, "old.ended_at < :cutoff"),
         Rule("warehouse.quarantine", keep.quarantine_days, _OLD_SYNC),

@@ -184,6 +184,8 @@ class ShiftLimit(Limit):
 class Rules(Section):
     """The thresholds of every rule, by the rule's name."""
 
+    changed_columns: Limit = Limit()
+    """Changes that come with other columns of the ERP, if SHELFSYNC_ERP__CHANGED_COLUMNS is `hold`."""
     duplicate_feed: Limit = Limit(max_rows=20, max_share=0.0)
     """Changes that an extract brings which is, to the last value, one from before the last one."""
     empty_feed: Limit = Limit(max_rows=5, max_share=0.0)

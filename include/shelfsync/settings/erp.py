@@ -76,8 +76,9 @@ class SourceSettings(Section):
 class ErpSettings(SourceSettings):
     """Where stock and prices come from, and how shelfsync reads only what changed."""
 
-    changed_columns: Literal["ignore", "tell", "stop"] = "tell"
-    """If a whole reading has other columns than the last: `tell` it once; `ignore` it; `stop`: send nothing until a run with another choice."""
+    changed_columns: Literal["ignore", "report", "hold", "stop"] = "report"
+    """If a whole reading has other columns than the last: `report` it once; `hold` the changes for a person, and report it; `stop`: send
+    nothing until a run with another choice; `ignore` it."""
     changes_sql: str | None = None
     """A SELECT of the rows that changed since `:since`: the columns of `sql` and `changes_column`. With it, a delta reads no more
     than these rows (docs/how-to/reading-changes.md)."""

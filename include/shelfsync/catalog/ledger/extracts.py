@@ -58,12 +58,14 @@ class Past:
     """Lake: rows that a person let through in the last extract, and that this one may take back: it repeats the one before it."""
     unrestored_path: str | None = None
     """Lake: what would be acknowledged of some SKUs without restorations."""
+    trusted_run: int | None = None
+    """The run that read the last of them."""
 
 
 def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
     """The last `feeds` trusted extracts before a generation, and whether the snapshot repeats one from before the last of them."""
     mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)
-    statement = sa.select(feed.c.rows, feed.c.snapshot_path).where(mine, feed.c.trusted)
+    statement = sa.select(feed.c.rows, feed.c.snapshot_path, feed.c.run_id).where(mine, feed.c.trusted)
     last = connection.execute(statement.order_by(feed.c.generation.desc()).limit(feeds)).all()
     repeated: dt.datetime | None = None
     undone: tuple[str, ...] = ()
@@ -77,7 +79,9 @@ def past(connection: Connection, vendor: str, generation: int, snapshot_path: st
             undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
     newest = sa.select(feed.c.unrestored_path).where(mine).order_by(feed.c.generation.desc()).limit(1)
     unrestored = connection.execute(newest).scalar_one_or_none()
-    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine), undone, unrestored)
+    trusted = last[0].run_id if last else None
+    categories = _newest_categories(connection, mine)
+    return Past(tuple(row.rows for row in last), repeated, categories, undone, unrestored, trusted)
 
 
 def _approved_since(

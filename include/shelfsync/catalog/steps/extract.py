@@ -94,7 +94,7 @@ def _whole(
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
-            left_out, seen = extracted.left_out, extracted.columns
+            left_out, seen = extracted.left_out, extracted.columns()
             unread = {name: why for name, why in extracted.failed.items() if not wanted or name in wanted}
         if reported is not None:
             unread |= broken_stores(context, reported.changes, wanted)
@@ -109,7 +109,7 @@ def _whole(
                 f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
                 " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
             )
-    seen = _judged(context, run, {} if unread or failed else seen)
+    kept = _judged(context, run, seen)
     if proof.rows == 0:
         raise DataError(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
@@ -122,7 +122,7 @@ def _whole(
         files, unlaid = reported.compare(files)
         failed |= {name: f"its rows could not be written: {why}" for name, why in unlaid.items()}
     failed |= {name: why for name, why in unread.items() if is_usable(name)}
-    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths, seen)
+    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths, kept)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
@@ -162,7 +162,7 @@ def _write(
     nameless: pa.Table,
     land: Land,
     reported: dict[str, str],
-    columns: dict[str, str],
+    columns: source_columns.Columns,
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
@@ -200,23 +200,28 @@ def _write(
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
         if columns:
-            source_columns.note(connection, run.run_id, columns)
+            source_columns.note(connection, run.run_id, columns, dry_run=run.dry_run)
 
 
-def _judged(context: Context, run: Run, columns: dict[str, str]) -> dict[str, str]:
-    """The columns to be kept: none of a run of some vendors, which may not see all files. DataError if they differ and shall stop the run."""
+def _judged(context: Context, run: Run, columns: source_columns.Columns) -> source_columns.Columns:
+    """The columns to be kept. DataError if they differ and the policy is `stop`.
+
+    A run of some vendors may not see all of a source for all vendors.
+    """
     policy = context.settings.erp.changed_columns
-    if policy == "ignore" or run.vendors or run.skus:
+    if policy == "ignore":
         return {}
+    if run.vendors or run.skus:
+        columns = {vendor: theirs for vendor, theirs in columns.items() if vendor is not None}
     if policy == "stop":
         with context.engine.connect() as connection:
-            changes = source_columns.differences(connection, columns) if columns else None
+            changes = source_columns.differences(connection, columns)
         if changes:
             raise DataError(
                 f"{source_columns.sentence(changes, 'extract')}. Nothing was sent; if it is meant, run once with"
-                " SHELFSYNC_ERP__CHANGED_COLUMNS=tell."
+                " SHELFSYNC_ERP__CHANGED_COLUMNS=report."
             )
-    return {} if run.dry_run else columns
+    return columns
 
 
 def _missing(context: Context, name: str, skus: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync import logs
-from shelfsync.catalog.ledger import extracts, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import restore
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 in_report = logs.in_report(__name__)
 
-FEED_RULES = frozenset({"duplicate_feed", "empty_feed", "shrunken_extract", "mass_removal", "vanished_category"})
+FEED_RULES = frozenset(
+    {"changed_columns", "duplicate_feed", "empty_feed", "shrunken_extract", "mass_removal", "vanished_category"}
+)
 """Rules about the extract as a whole. While one holds, later extracts are not compared with this one."""
 
 
@@ -218,6 +220,7 @@ class CaseFacts(NamedTuple):
     known: str | None
     past: extracts.Past
     rows: int
+    columns: list[str]
     first: bool
 
 
@@ -226,11 +229,14 @@ def case_facts(context: Context, connection: Connection, row: VendorRun) -> Case
     version, generation = row.base_version or 0, row.generation
     erp_path = row.erp_path or row.snapshot_path or ""
     days = context.settings.housekeeping.run_days
+    past = extracts.past(connection, row.vendor, generation, erp_path, feeds=context.settings.guards.history_feeds)
+    holds_columns = context.settings.erp.changed_columns == "hold"
     return CaseFacts(
         vendors.baseline_of_version(connection, row.vendor, version),
         vendors.known_of_version(connection, row.vendor, version),
-        extracts.past(connection, row.vendor, generation, erp_path, feeds=context.settings.guards.history_feeds),
+        past,
         vendor_runs.rows_raw(connection, row.run_id, row.vendor),
+        source_columns.since(connection, row.vendor, past.trusted_run, row.run_id) if holds_columns else [],
         first=not vendor_runs.in_step_before(connection, row.vendor, generation, days=days),
     )
 
@@ -245,7 +251,7 @@ def read_case(
     if facts is None:
         with context.engine.connect() as connection:
             facts = case_facts(context, connection, row)
-    base, known_path, past, rows, first = facts
+    base, known_path, past, rows, columns, first = facts
     settings = context.settings.guards
     snapshot_path = row.snapshot_path or ""
     baseline = context.lake.read_or_empty(base, BASELINE)
@@ -261,7 +267,7 @@ def read_case(
         baseline=baseline,
         extract_rows=rows,
         limits=settings,
-        history=History(past.rows, repeats, categories, _skus(context, past.undone), first),
+        history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), first),
         known=None if known_path is None or known_path == base else context.lake.read_table(known_path),
         unrestored=restore.read_unrestored(context, past.unrestored_path),
         at_buffer=context.settings.suppression.at_buffer,
