@@ -8,12 +8,12 @@ brings an outcome for no SKU. After PROBE_EVERY consecutive failures the search 
 from __future__ import annotations
 
 import bisect
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
 
+from shelfsync.back_off import back_off_s
 from shelfsync.catalog.state import PRIORITIES
 from shelfsync.rows.alignment import column
 
@@ -77,15 +77,13 @@ def halves(items: pa.Table) -> tuple[pa.Table, pa.Table]:
     return items.slice(0, middle), items.slice(middle)
 
 
-def backoff_s(failures: int, first_s: float, max_s: float) -> float:
+def wait_s(failures: int, first_s: float, max_s: float) -> float:
     """Seconds to wait after this number of consecutive failures: none before BACKOFF_AFTER.
 
-    From there every BACKOFF_EVERY failures wait twice as long as the ones before: from `first_s` up to `max_s` seconds.
+    From there every BACKOFF_EVERY failures count as one more of the back-off.
     """
-    doublings, rest = divmod(failures - BACKOFF_AFTER, BACKOFF_EVERY)
-    if doublings < 0 or rest:
-        return 0.0
-    return min(math.ldexp(first_s, min(doublings, BACKOFF_EVERY)), max_s)
+    backed_off, rest = divmod(failures - BACKOFF_AFTER, BACKOFF_EVERY)
+    return 0.0 if rest else back_off_s(backed_off + 1, first_s, max_s)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shelfsync.back_off import back_off_s
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local.services import API_SERVER, sick_parts
 
@@ -111,6 +112,6 @@ class Supervisor:
                 name,
                 self._processes.last_lines(name),
             )
-        pause_s = min(PAUSE_MAX_S, FIRST_PAUSE_S * 2 ** (state.ends - 1))
+        pause_s = back_off_s(state.ends, FIRST_PAUSE_S, PAUSE_MAX_S)
         state.again_s = now_s + pause_s
         self._echo(f"{name} ended with exit code {code}: started again in {pause_s:.0f} s.")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from shelfsync.back_off import back_off_s
 from shelfsync.settings.section import Section, SharedSecret
 
 RETRY_MAX_S = 300.0
@@ -76,7 +77,7 @@ class OrdersSettings(Section):
 
     def retry_after_s(self, attempts: int) -> float:
         """Wait before the next retry of the work of an order, after so many attempts."""
-        return float(min(RETRY_MAX_S, self.retry_first_s * 2.0 ** min(attempts, 10)))
+        return back_off_s(attempts + 1, self.retry_first_s, RETRY_MAX_S)
 
     @property
     def hands_over(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.back_off import waits_s
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.rejection import FOR_NOW
 from shelfsync.store.bulk import among
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.observations import Observation
 
 _WANTED = ("barcode", "price", "quantity", "active", "max_sales_quantity")
-DOUBLINGS_MAX = 20
 
 rejection = sa.Table(
     "rejection",
@@ -109,11 +109,12 @@ def remember(
 
 
 def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
-    """Doubles the wait, shortened by up to a quarter per SKU and count, so that SKUs that failed together do not return together."""
+    """The wait after so many rejections, shortened by up to a quarter per SKU and count, so that SKUs that failed together do not return together."""
     times = rejection.c.times
-    doubled = backoff.first_s * sa.func.power(2.0, sa.func.least(times - 1, DOUBLINGS_MAX))
+    waits = waits_s(backoff.first_s, backoff.max_s)
+    wait = sa.case(dict(enumerate(waits, start=1)), value=times, else_=waits[-1])
     number = sa.func.abs(sa.func.hashtext(rejection.c.sku + sa.cast(times, sa.Text)) % 1000)
-    seconds = sa.cast(sa.func.least(doubled, backoff.max_s) * (1.0 - number / 4000.0), sa.Double)
+    seconds = sa.cast(wait * (1.0 - number / 4000.0), sa.Double)
     return instant() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 

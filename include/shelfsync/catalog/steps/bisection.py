@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, backoff_s, halves
+from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, halves, wait_s
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
@@ -189,7 +189,7 @@ def raise_if_waiting(context: Context, vendor: str, words: str) -> None:
 
 def _wait_s(context: Context, consecutive_failures: int) -> float:
     settings = context.settings.rejection
-    return backoff_s(consecutive_failures, settings.retry_first_s, settings.retry_max_s)
+    return wait_s(consecutive_failures, settings.retry_first_s, settings.retry_max_s)
 
 
 def _length(seconds: float) -> str:

@@ -25,6 +25,7 @@ from partner_api.errors import (
     ThrottledError,
     UnexpectedAnswerError,
 )
+from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryAgainError
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
@@ -227,7 +228,7 @@ class Pace:
 
     def pause_s(self, polls: int) -> float:
         """How long to wait after so many polls."""
-        return min(self.max_s, self.first_s * 2.0 ** (min(polls, 30) + 1))
+        return back_off_s(polls + 2, self.first_s, self.max_s)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from shelfsync import metrics
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.platform.rate_limit.allowance import Allowance, Ask, Contact, Turn
-from shelfsync.platform.rate_limit.back_off import Answer, record
+from shelfsync.platform.rate_limit.pauses import Answer, record
 from shelfsync.platform.rate_limit.priorities import known
 from shelfsync.platform.rate_limit.schedule import Rate
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.back_off import back_off_s
 from shelfsync.platform.jobs.table import WAITING, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_rejection, promotion_request
 from shelfsync.promotions.plan import KnownPromotion
@@ -141,18 +142,18 @@ WHERE p.promotion_id = m.promotion_id AND p.version = m.version RETURNING p.prom
 
 def moved(connection: Connection, moves: Iterable[Move]) -> set[int]:
     """Compare and swap: moves acknowledged states to their next version. The numbers of those that no other process has moved."""
-    rows = [{**vars(move), "pause_s": _pause_s(move.failures - 1) if move.failures else None} for move in moves]
+    rows = [{**vars(move), "pause_s": _pause_s(move.failures) if move.failures else None} for move in moves]
     return set(connection.execute(sa.text(_MOVED), {"rows": json_text(rows)}).scalars())
 
 
 def failed(connection: Connection, promotion_id: int, failures: int) -> None:
     """Notes one more failed request without a reason: the back-off of the next one grows each time."""
-    values = {"failures": failures + 1, "retry_at": after(_pause_s(failures))}
+    values = {"failures": failures + 1, "retry_at": after(_pause_s(failures + 1))}
     connection.execute(promotion.update().where(promotion.c.promotion_id == promotion_id).values(values))
 
 
 def _pause_s(failures: int) -> float:
-    return min(_BACKOFF_MAX_S, _BACKOFF_S * 2.0 ** min(failures, 30))
+    return back_off_s(failures, _BACKOFF_S, _BACKOFF_MAX_S)
 
 
 def rejections_of(connection: Connection, promotion_id: int) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from partner_api.session import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.platform.rate_limit import RateLimiter, tables
-from shelfsync.platform.rate_limit.back_off import Answer
+from shelfsync.platform.rate_limit.pauses import Answer
 from shelfsync.platform.rate_limit.schedule import Rate
 from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.settings import RateLimitSettings

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.back_off import back_off_s
 from shelfsync.platform.rate_limit import tables
 
 if TYPE_CHECKING:
@@ -62,9 +63,8 @@ def pause_s(answer: Answer, strikes: int, chance: random.Random, *, longest_s: f
     asked_s = answer.retry_after_s
     if asked_s is not None and (math.isnan(asked_s) or asked_s < 0):
         asked_s = None
-    doublings = strikes - 1 if asked_s is None else strikes - 2
-    backoff_s = 0.0 if doublings < 0 else min(first_s * 2.0 ** min(doublings, 30), BACKOFF_S_MAX)
-    silent_s = max(1.0, backoff_s, asked_s or 0.0)
+    unasked_s = back_off_s(strikes if asked_s is None else strikes - 1, first_s, BACKOFF_S_MAX)
+    silent_s = max(1.0, unasked_s, asked_s or 0.0)
     return min(silent_s * (1 + JITTER * chance.random()) + chance.random(), longest_s)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.platform.rate_limit.back_off import BACKOFF_S_MAX, Answer, pause_s
+from shelfsync.platform.rate_limit.pauses import BACKOFF_S_MAX, Answer, pause_s
 
 answers = st.builds(
     Answer,
