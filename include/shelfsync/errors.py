@@ -193,6 +193,10 @@ class TryAgainError(ShelfsyncError):
         self.after_s = after_s
 
 
+class MovedError(TryAgainError):
+    """Other processes moved a state each time that this one had computed its next one."""
+
+
 class StaleRunError(ShelfsyncError):
     """A newer run has superseded this one, so it must send nothing."""
 

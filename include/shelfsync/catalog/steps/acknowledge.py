@@ -12,19 +12,20 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import bisection, rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport
-from shelfsync.catalog.steps.outcomes import SWAPS, ended_without_log, rejected_values, write_known
+from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
+from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
 from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.catalog.warehouse import record
-from shelfsync.errors import DataError, TryAgainError
+from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
-from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
@@ -48,11 +49,7 @@ def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
     if job.state != State.CONFIRMED:
         raise Skip(f"job {job.job_id} is still {job.state}")
     batch = batches.read(lease.session, job.batch_id)
-    for _ in range(SWAPS):
-        if _move(context, job, batch, lease):
-            break
-    else:
-        raise TryAgainError(f"acknowledge: the baseline of vendor {job.vendor} moved {SWAPS} times meanwhile")
+    move_baseline(context, lease, job.vendor, lambda base: _next(context, job, batch, base), still=_waits(job))
     unaccounted = catalog_jobs.unaccounted_of(lease.session, job.job_id)
     if unaccounted:
         ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"
@@ -77,41 +74,25 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
     return f"the platform reported the job as FAILED, and {missing}" if status == "FAILED" else missing
 
 
-def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) -> bool:
-    from shelfsync.catalog.baseline import changed_rows, with_accepted, with_unconfirmed, without
+def _waits(job: CatalogJob) -> Callable[[Connection], bool]:
+    return lambda connection: catalog_jobs.read(connection, job.job_id).state == State.CONFIRMED
 
-    base = vendors.current_baseline(lease.session, job.vendor)
+
+def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) -> Move:
+    """The baseline moved by the job's outcomes, and what is committed with it."""
+    from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
+
     items = context.lake.read_table(batch.items_path)
     outcomes = context.lake.read_table(job.outcomes_path or "")
-    held = context.lake.read_or_empty(base and base.path, BASELINE)
     wanted = rejected_values(context, batch, outcomes)
     gone = rejected_skus.gone_everywhere(context, batch.snapshot_path, wanted)
-    moved = without(with_unconfirmed(with_accepted(held, items, outcomes), items, outcomes), gone)
-    path = context.lake.write_table("baseline", job.vendor, moved)
-    known_path = write_known(context, job.vendor, moved, base, held, items)
+    moved = without(with_unconfirmed(with_accepted(base.rows, items, outcomes), items, outcomes), gone)
     accepted, rejected = _by_state(outcomes)
-    rows = changed_rows(moved, held)
     has_outcome = len(accepted) + len(rejected) > 0
     failed = None if has_outcome else bisection.failure_of(context, job, batch, items)
     ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
-    with context.engine.begin() as connection:
-        lease.hold(connection)
-        locked = vendors.lock(connection, job.vendor)
-        if catalog_jobs.read(connection, job.job_id).state != State.CONFIRMED:
-            return True
-        swapped = locked.baseline_version == (0 if base is None else base.version) and vendors.move_baseline(
-            connection,
-            job.vendor,
-            expected=locked.baseline_version,
-            path=path,
-            known_path=known_path,
-            rows=moved.num_rows,
-            generation=job.generation,
-            job_id=job.job_id,
-        )
-        if not swapped:
-            return False
-        record.move_baseline(connection, job.job_id, job.vendor, rows, gone)
+
+    def also(connection: Connection) -> None:
         rejections.release(connection, job.vendor, accepted.to_pylist())
         still_wanted = [row for row in wanted if row["sku"] not in gone]
         rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)
@@ -124,14 +105,17 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
         if batches.is_last(connection, batch):
             vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
         record.record_job(connection, job.job_id)
-    log.info(
-        "acknowledge: vendor %s, job %d: %d SKUs moved, %d rejected",
-        job.vendor,
-        job.job_id,
-        len(accepted),
-        len(rejected),
-    )
-    return True
+
+    def report() -> None:
+        log.info(
+            "acknowledge: vendor %s, job %d: %d SKUs moved, %d rejected",
+            job.vendor,
+            job.job_id,
+            len(accepted),
+            len(rejected),
+        )
+
+    return Move(moved, job.generation, also, report, job_id=job.job_id, sent=items, gone=gone)
 
 
 def _without_result(outcomes: pa.Table) -> str:

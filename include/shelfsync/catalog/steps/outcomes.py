@@ -17,8 +17,8 @@ from shelfsync import metrics
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
+from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
 from shelfsync.catalog.warehouse import record
-from shelfsync.errors import TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import State
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
-    from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
 
@@ -54,15 +53,30 @@ def write_outcomes(
 
     The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
     """
-    path = context.lake.write_table("outcome", job.vendor, outcomes)
-    state = outcomes["state"]
-    accepted, rejected, unaccounted = (
-        pc.sum(pc.equal(state, name)).as_py() or 0 for name in ("accepted", "rejected", "unaccounted")
-    )
-    counts = {"accepted": accepted, "rejected": rejected, "unaccounted": unaccounted}
-    urgent = _urgent_accepted(context, batch, items, outcomes)
+    write = _stored(context, job, batch, items, outcomes, end=end)
     with context.engine.begin() as connection:
         lease.hold(connection)
+        write(connection)
+        if also is not None:
+            also(connection)
+    _count(job, outcomes)
+
+
+def _stored(
+    context: Context,
+    job: CatalogJob,
+    batch: PlannedBatch,
+    items: pa.Table,
+    outcomes: pa.Table,
+    *,
+    end: tuple[State, str] | None,
+) -> Callable[[Connection], None]:
+    """Writes the file of the outcomes. What is returned writes them to ledger and warehouse."""
+    path = context.lake.write_table("outcome", job.vendor, outcomes)
+    counts = _counts(outcomes)
+    urgent = _urgent_accepted(context, batch, items, outcomes)
+
+    def write(connection: Connection) -> None:
         job_row.confirmed(connection, job.job_id, outcomes_path=path, **counts, urgent_accepted=urgent)
         if end is not None:
             job_row.end(connection, job.job_id, *end)
@@ -71,10 +85,19 @@ def write_outcomes(
             events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
         record.record_job(connection, job.job_id)
         record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
-        if also is not None:
-            also(connection)
-    for word, number in counts.items():
-        metrics.count(f"confirm.skus.{word}", number)
+
+    return write
+
+
+def _counts(outcomes: pa.Table) -> dict[str, int]:
+    state = outcomes["state"]
+    return {name: pc.sum(pc.equal(state, name)).as_py() or 0 for name in ("accepted", "rejected", "unaccounted")}
+
+
+def _count(job: CatalogJob, outcomes: pa.Table) -> None:
+    counts = _counts(outcomes)
+    for state, number in counts.items():
+        metrics.count(f"confirm.skus.{state}", number)
     log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
 
 
@@ -133,75 +156,24 @@ def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
     return pa.table(columns | {name: items[name] for name in FIELDS})
 
 
-def write_known(
-    context: Context,
-    vendor: str,
-    moved: pa.Table,
-    base: BaselineVersion | None,
-    held: pa.Table,
-    items: pa.Table | None = None,
-) -> str | None:
-    """Lake path of `moved` with unknown values filled from `base`, then from the sent values; None if that equals `moved`.
-
-    `held`: the table of `base`.
-    The sent values (`items`, DELTA schema) passed the guards: for a SKU that was never acknowledged they are the best known ones.
-    """
-    from shelfsync.catalog.baseline import known
-
-    earlier = held if base is None or base.known_path == base.path else context.lake.read_table(base.known_path)
-    filled = known(moved, earlier, *([] if items is None else [items]))
-    return None if filled.equals(moved) else context.lake.write_table("known", vendor, filled)
-
-
-SWAPS = 3
-"""How often a baseline that changed meanwhile is read again before the schedule retries."""
-
-
-class _MovedError(Exception):
-    """The baseline has changed since it was read."""
-
-
 def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
     """Ends a job as unconfirmed, with its outcomes and its unknown baseline in one transaction; returns the number of its SKUs."""
-    for _ in range(SWAPS):
-        try:
-            return _leave_unconfirmed(context, lease, job_id, why)
-        except _MovedError:
-            continue
-    raise TryAgainError(f"job {job_id}: the baseline of its vendor moved {SWAPS} times meanwhile")
-
-
-def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
-    from shelfsync.catalog.baseline import changed_rows, with_unconfirmed
+    from shelfsync.catalog.baseline import with_unconfirmed
 
     with context.engine.connect() as connection:
         job = catalog_jobs.read(connection, job_id)
         batch = batches.read(connection, job.batch_id)
-        base = vendors.current_baseline(connection, job.vendor)
     items = context.lake.read_table(batch.items_path)
     outcomes = all_alike(items, "unaccounted", why)
-    held = context.lake.read_or_empty(base and base.path, BASELINE)
-    moved = with_unconfirmed(held, items, outcomes)
-    path = context.lake.write_table("baseline", job.vendor, moved)
-    known_path = write_known(context, job.vendor, moved, base, held, items)
-    rows = changed_rows(moved, held)
+    write = _stored(context, job, batch, items, outcomes, end=(State.UNCONFIRMED, why))
 
-    def move(connection: Connection) -> None:
-        expected = 0 if base is None else base.version
-        vendors.lock(connection, job.vendor)
-        if not vendors.move_baseline(
-            connection,
-            job.vendor,
-            expected=expected,
-            path=path,
-            known_path=known_path,
-            rows=moved.num_rows,
-            generation=job.generation,
-            job_id=job_id,
-        ):
-            raise _MovedError
-        record.move_baseline(connection, job_id, job.vendor, rows)
+    def report() -> None:
+        _count(job, outcomes)
+        metrics.count("confirm.jobs.unconfirmed")
 
-    write_outcomes(context, lease, job, batch, items, outcomes, end=(State.UNCONFIRMED, why), also=move)
-    metrics.count("confirm.jobs.unconfirmed")
+    def unknown(base: Base) -> Move:
+        moved = with_unconfirmed(base.rows, items, outcomes)
+        return Move(moved, job.generation, write, report, job_id=job_id, sent=items)
+
+    move_baseline(context, lease, job.vendor, unknown)
     return int(items.num_rows)

@@ -15,9 +15,9 @@ from shelfsync.catalog.steps.diff import buffers_of, rules_of
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
-from shelfsync.catalog.steps.outcomes import SWAPS, write_known
-from shelfsync.catalog.warehouse import baseline_history
+from shelfsync.catalog.steps.move_baseline import Move, move_baseline
 from shelfsync.catalog.warehouse import drift as drift_tables
+from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
 from shelfsync.schemas import BASELINE, FIELDS, SNAPSHOT, completed
 from shelfsync.store.leases import LeaseLostError, leased
@@ -25,11 +25,14 @@ from shelfsync.store.leases import LeaseLostError, leased
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sqlalchemy.engine import Connection
+
     from shelfsync.catalog.drift_cause import Reconciled
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.catalog.ledger.vendors import BaselineVersion
+    from shelfsync.catalog.steps.move_baseline import Base
     from shelfsync.catalog.suppression import Rule
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
@@ -71,24 +74,27 @@ def reconcile(context: Context, run_key: str, names: Iterable[str]) -> StepRepor
                 raise LaterError(f"reconcile: vendor {one.vendor}: another process is working on it")
             try:
                 _reconcile(context, one, one.observation_id, rules, lease)
-            except LeaseLostError as lost:
-                raise LaterError(f"reconcile: {lost}") from lost
+            except (LeaseLostError, MovedError) as error:
+                raise LaterError(f"reconcile: {error}") from error
 
     return each_export(context, run_key, names, "reconcile", work)
 
 
 def _reconcile(context: Context, one: ExportJob, observation_id: int, rules: list[Rule], lease: Lease) -> None:
-    for _ in range(SWAPS):
-        vendor = _gathered(context, one.vendor, observation_id)
+    def compared(base: Base) -> Move:
+        vendor = _gathered(context, one.vendor, observation_id, base)
         if vendor is None:
             _finish(context, one)
             raise Skip("a newer observation of this vendor was reconciled before")
-        if _compared(context, one, vendor, rules, lease):
-            return
-    raise LaterError(f"reconcile: the baseline of vendor {one.vendor} moved {SWAPS} times meanwhile")
+        return _compared(context, one, vendor, rules)
+
+    def still(connection: Connection) -> bool:
+        return export_jobs.read(connection, one.job_id).state == State.CONFIRMED
+
+    move_baseline(context, lease, one.vendor, compared, still=still)
 
 
-def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | None:
+def _gathered(context: Context, name: str, observation_id: int, base: Base) -> _Vendor | None:
     window_s = context.settings.drift.resends_window_days * 86400.0
     with context.engine.connect() as connection:
         seen = observations.read(connection, observation_id)
@@ -96,17 +102,16 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
         if newest is not None and newest.observation_id != observation_id:
             return None
         before = observations.newest(connection, name, before=seen)
-        base = vendors.current_baseline(connection, name)
         last = vendor_runs.last_snapshot(connection, name)
         often = observations.resent_counts(connection, name, within_s=window_s)
     lake = context.lake
     return _Vendor(
         seen=seen,
-        base=base,
+        base=base.version,
         last=last,
         before=before,
         observed=lake.read_table(seen.path),
-        baseline=completed(lake.read_or_empty(base and base.path, BASELINE), BASELINE),
+        baseline=completed(base.rows, BASELINE),
         desired=None if last is None else completed(lake.read_table(last.snapshot_path), SNAPSHOT),
         quarantined=None
         if last is None or last.quarantine_path is None
@@ -115,8 +120,8 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
     )
 
 
-def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule], lease: Lease) -> bool:
-    """Finds the causes, chooses the actions and writes them; False if the baseline changed meanwhile."""
+def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule]) -> Move:
+    """Finds the causes and chooses the actions: the corrected baseline, and what is committed with it."""
     from shelfsync.catalog.drift import differences, undecided
     from shelfsync.catalog.drift_cause import find_causes
 
@@ -135,7 +140,7 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
     result = find_causes(found, evidence)
     drift = _with_action(context, vendor, result.drift)
     blind = 0 if vendor.desired is None or buffers is None else undecided(vendor.observed, vendor.desired, buffers)
-    return _write(context, one, vendor, result, drift, lease, blind)
+    return _corrected(one, vendor, result, drift, blind)
 
 
 def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table:
@@ -150,11 +155,7 @@ def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table
     return drift.append_column("action", pa.array(actions, pa.string()))
 
 
-def _write(
-    context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
-) -> bool:
-    """Writes everything in one transaction with the new baseline."""
-    from shelfsync.catalog.baseline import changed_rows
+def _corrected(one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, blind: int) -> Move:
     from shelfsync.catalog.drift_cause import products, with_confirmed, with_resends
 
     resend, reject = _of(drift, "resend"), _of(drift, "reject")
@@ -167,29 +168,10 @@ def _write(
         complete=vendor.complete,
         quarantined=vendor.quarantined,
     )
-    path = None if moved.equals(vendor.baseline) else context.lake.write_table("baseline", name, moved)
-    known_path = None if path is None else write_known(context, name, moved, vendor.base, vendor.baseline)
-    with context.engine.begin() as connection:
-        lease.hold(connection)
-        locked = vendors.lock(connection, name)
-        if export_jobs.read(connection, one.job_id).state != State.CONFIRMED:
-            return True
-        if locked.baseline_version != (0 if vendor.base is None else vendor.base.version):
-            return False
-        if path is not None and vendor.base is not None:
-            swapped = vendors.move_baseline(
-                connection,
-                name,
-                expected=locked.baseline_version,
-                path=path,
-                known_path=known_path,
-                rows=moved.num_rows,
-                generation=vendor.base.generation,
-                observation_id=number,
-            )
-            if not swapped:
-                return False
-            baseline_history.correct_baseline(connection, number, name, changed_rows(moved, vendor.baseline))
+    generation = 0 if vendor.base is None else vendor.base.generation
+    rows = None if vendor.base is None or moved.equals(vendor.baseline) else moved
+
+    def also(connection: Connection) -> None:
         observations.remember_resent(connection, name, number, _pairs(resend))
         rejections.release(connection, name, _skus_of(resend, "rejected"))
         _reject(connection, vendor, reject)
@@ -203,8 +185,11 @@ def _write(
             confirmed=len(result.confirmed),
             undecided=blind,
         )
-    _log(name, drift, result)
-    return True
+
+    def report() -> None:
+        _log(name, drift, result)
+
+    return Move(rows, generation, also, report, observation_id=number)
 
 
 def _finish(context: Context, one: ExportJob) -> None:

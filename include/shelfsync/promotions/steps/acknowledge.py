@@ -11,7 +11,6 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.errors import TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import WAITING, State
 from shelfsync.promotions.head import EVERY
@@ -20,6 +19,7 @@ from shelfsync.promotions.ledger import promotions
 from shelfsync.promotions.schemas import ACKNOWLEDGED
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
+from shelfsync.store.compare_and_swap import attempts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from shelfsync.store.leases import Lease
 
 log = logging.getLogger(__name__)
-
-_SWAPS = 3
 
 
 @dataclass
@@ -66,11 +64,10 @@ def acknowledge(context: Context, lease: Lease, endings: Mapping[int, str | None
     Outcomes, acknowledged states, rejections and warehouse are committed together. An error concerns all of them: nothing was written.
     """
     left = list(endings)
-    for _ in range(_SWAPS):
+    for _ in attempts(f"the acknowledged state of {len(left)} promotion jobs"):
         left = _try(context, lease, {job_id: endings[job_id] for job_id in left})
         if not left:
             return
-    raise TryAgainError(f"promotion job {left[0]}: its acknowledged state moved {_SWAPS} times meanwhile")
 
 
 def reject(context: Context, lease: Lease, job_id: int, why: str) -> None:
