@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partner_api import StreamedBody
-from partner_api.errors import InvalidRequestError
 from shelfsync import logs, metrics
 from shelfsync.catalog.bisection import FAILURES_PER_STEP, next_batch
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
@@ -27,7 +26,17 @@ from shelfsync.errors import DataError, StoppedError
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.submit import (
+    Accepted,
+    GiveBack,
+    GiveUp,
+    Rejected,
+    Request,
+    Unconfirmed,
+    store_answer,
+    submit,
+    unpollable,
+)
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
 
@@ -119,25 +128,15 @@ def deliver_vendor(
             log.debug("deliver: vendor %s, after %d requests: %s", row.vendor, sent + rejected, nothing_more)
             return
         with logs.about(job=job_id):
-            try:
-                submit(context, _submission(context, lease, job_id, batch), triage)
+            if _deliver_batch(context, lease, job_id, batch, triage):
                 sent += 1
-            except StoppedError as error:  # a person has paused the vendor; a request that may have left stays open until a person resumes
-                log.warning("deliver: vendor %s: nothing is sent: %s", row.vendor, error)
-                raise Skip(str(error)) from None
-            except InvalidRequestError as error:
-                bisection.raise_if_waiting(context, row.vendor, str(error))
+            else:
                 rejected += 1
                 more = True
     if more:
         raise DataError(
             f"the platform rejected {FAILURES_PER_STEP} requests as a whole; the rest is sent by catalog_recover. See ledger.job for its reasons"
         )
-
-
-def _submission(context: Context, lease: Lease, job_id: int, batch: PlannedBatch) -> BatchSubmission:
-    name = f"vendor {batch.vendor}, job {job_id}"
-    return BatchSubmission(context, lease, Kind.CATALOG, job_id, name, batch.vendor, batch)
 
 
 def _begin(
@@ -254,68 +253,104 @@ def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch)
     return why
 
 
-@dataclass(frozen=True)
-class BatchSubmission(Submission):
-    """The request of a catalog job: the body of its batch."""
+def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, triage: ForbiddenTriage) -> bool:
+    """Sends the batch as the request of its job. False: the platform rejected it as a whole, and what is in it is planned otherwise."""
 
-    lease: Lease
-    batch: PlannedBatch
+    def send() -> PlatformJob:
+        return _send(context, lease, job_id, batch)
 
-    def send(self) -> PlatformJob:
-        from shelfsync.catalog.bodies import stream
+    name = f"vendor {batch.vendor}, job {job_id}"
+    match submit(context, Request(job_id, name, batch.vendor, send), triage):
+        case Accepted(answer):
+            _accept(context, lease, job_id, batch, answer)
+            return True
+        case GiveBack(why, error):
+            _give_back(context, lease, job_id, batch, why)
+            raise _skip_if_paused(batch.vendor, error)
+        case Unconfirmed(error):
+            raise _skip_if_paused(batch.vendor, error)
+        case GiveUp(error, earlier):
+            if earlier is not None:
+                leave_unconfirmed(context, lease, job_id, earlier[:1000])
+            _give_up(context, lease, job_id, batch, error, ended=earlier is not None)
+            raise error
+        case Rejected(error, earlier):
+            if earlier is not None:
+                leave_unconfirmed(context, lease, job_id, earlier[:1000])
+            log.warning("deliver: %s of %d SKUs: %s", name, batch.item_count, error)
+            bisection.take(context, lease, job_id, batch, error)
+            bisection.raise_if_waiting(context, batch.vendor, str(error))
+            return False
 
-        context, batch, platform = self.context, self.batch, self.context.settings.platform
-        items = context.lake.read_table(batch.items_path)
-        body = stream(
-            items, key=platform.item_key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes
-        )
-        with context.engine.begin() as connection:
-            self.lease.hold(connection)
-            job_row.attempt(connection, self.job_id)
-        held = StreamedBody(HeldBody(body, batch.body_bytes, context, self.lease), batch.body_bytes)
-        return context.open_platform().update_catalog(batch.vendor, held, priority=batch.priority)
 
-    def accepted(self, connection: Connection) -> None:
+def _send(context: Context, lease: Lease, job_id: int, batch: PlannedBatch) -> PlatformJob:
+    """Commits the attempt, then sends the body of the batch."""
+    from shelfsync.catalog.bodies import stream
+
+    platform = context.settings.platform
+    items = context.lake.read_table(batch.items_path)
+    body = stream(items, key=platform.item_key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        job_row.attempt(connection, job_id)
+    held = StreamedBody(HeldBody(body, batch.body_bytes, context, lease), batch.body_bytes)
+    return context.open_platform().update_catalog(batch.vendor, held, priority=batch.priority)
+
+
+def _accept(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
+    """The request is with the platform. If its job cannot be polled and has no result, it ends as unconfirmed."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        why_not = store_answer(context, connection, Kind.CATALOG, job_id, answer)
         metrics.count("deliver.requests")
-        metrics.count("deliver.skus", self.batch.item_count)
-        batches.set_state(connection, self.batch.batch_id, BatchState.SENT)
-        record.record_job(connection, self.job_id)
+        metrics.count("deliver.skus", batch.item_count)
+        batches.set_state(connection, batch.batch_id, BatchState.SENT)
+        record.record_job(connection, job_id)
+    if why_not is None or _done_at_once(context, lease, job_id, batch, answer):
+        return
+    leave_unconfirmed(context, lease, job_id, why_not)
+    raise unpollable(job_id, why_not)
 
-    def done_at_once(self, answer: PlatformJob) -> bool:
-        """True for the older response: 200 with the key of the single item under `sku`. It reports that this item is accepted."""
-        context, batch = self.context, self.batch
-        if answer.job_id is not None or batch.item_count != 1:
-            return False
-        items = context.lake.read_table(batch.items_path)
-        sent = str(items[context.settings.platform.item_key][0].as_py())
-        reported = str(answer.raw.get("sku"))
-        if reported != sent and not (context.settings.platform.item_key == "barcode" and alike(reported, sent)):
-            return False
-        with context.engine.connect() as connection:
-            job = catalog_jobs.read(connection, self.job_id)
-        write_outcomes(context, self.lease, job, batch, items, all_alike(items, "accepted", None))
-        return True
 
-    def give_back(self, error: Exception) -> None:
-        """The job ends, and the batch is planned again."""
-        with self.context.engine.begin() as connection:
-            self.lease.hold(connection)
-            job_row.end(connection, self.job_id, State.SUPERSEDED, str(error))
-            batches.set_state(connection, self.batch.batch_id, BatchState.PLANNED)
+def _done_at_once(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> bool:
+    """True for the older response: 200 with the key of the single item under `sku`. It reports that this item is accepted."""
+    if answer.job_id is not None or batch.item_count != 1:
+        return False
+    items = context.lake.read_table(batch.items_path)
+    sent = str(items[context.settings.platform.item_key][0].as_py())
+    reported = str(answer.raw.get("sku"))
+    if reported != sent and not (context.settings.platform.item_key == "barcode" and alike(reported, sent)):
+        return False
+    with context.engine.connect() as connection:
+        job = catalog_jobs.read(connection, job_id)
+    write_outcomes(context, lease, job, batch, items, all_alike(items, "accepted", None))
+    return True
 
-    def give_up(self, error: PartnerError) -> None:
-        """The platform accepts no request of this vendor: shelfsync gives up the plan of this generation."""
-        with self.context.engine.begin() as connection:
-            self.lease.hold(connection)
-            if job_row.state_of(connection, self.job_id) != State.UNCONFIRMED:
-                job_row.end(connection, self.job_id, State.REJECTED, str(error))
-            batches.set_state(connection, self.batch.batch_id, BatchState.SUPERSEDED)
-            batches.supersede_generation(connection, self.batch.vendor, self.batch.generation)
-            record.record_job(connection, self.job_id)
 
-    def reject(self, error: InvalidRequestError) -> None:
-        log.warning("deliver: %s of %d SKUs: %s", self.name, self.batch.item_count, error)
-        bisection.take(self.context, self.lease, self.job_id, self.batch, error)
+def _give_back(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, why: str) -> None:
+    """The platform did nothing: the job ends, and the batch is planned again."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        job_row.end(connection, job_id, State.SUPERSEDED, why)
+        batches.set_state(connection, batch.batch_id, BatchState.PLANNED)
 
-    def leave_unconfirmed(self, why: str) -> None:
-        leave_unconfirmed(self.context, self.lease, self.job_id, why[:1000])
+
+def _skip_if_paused(vendor: str, error: Exception) -> Exception:
+    """A pause by a person is no failure. A request that may have left stays open until a person resumes."""
+    if not isinstance(error, StoppedError):
+        return error
+    log.warning("deliver: vendor %s: nothing is sent: %s", vendor, error)
+    return Skip(str(error))
+
+
+def _give_up(
+    context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: PartnerError, *, ended: bool
+) -> None:
+    """The platform accepts no request of this vendor: shelfsync gives up the plan of this generation. `ended`: the job has ended."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        if not ended:
+            job_row.end(connection, job_id, State.REJECTED, str(error))
+        batches.set_state(connection, batch.batch_id, BatchState.SUPERSEDED)
+        batches.supersede_generation(connection, batch.vendor, batch.generation)
+        record.record_job(connection, job_id)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -24,7 +23,17 @@ from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.submit import (
+    Accepted,
+    GiveBack,
+    GiveUp,
+    Rejected,
+    Request,
+    Unconfirmed,
+    store_answer,
+    submit,
+    unpollable,
+)
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.store.metadata import instant
 
@@ -59,25 +68,30 @@ def export(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
     def work(one: ExportJob) -> None:
         if one.state not in {State.PLANNED, State.SUBMITTING}:
             raise Skip("requested before")
-        submission = ExportSubmission(context, None, Kind.EXPORT, one.job_id, one.name, one.vendor, one)
-        submit(context, submission, triage)
+        _request(context, one, triage)
 
     return each_export(context, run_key, names, "export", work)
 
 
-@dataclass(frozen=True)
-class ExportSubmission(Submission):
-    """The request of an export. It changes nothing on the platform, so an export that was not answered is requested again."""
+def _request(context: Context, one: ExportJob, triage: ForbiddenTriage) -> None:
+    """Requests one export. It changes nothing on the platform, so whatever else happened, its job stays as it is and is requested again."""
 
-    job: ExportJob
-
-    def send(self) -> PlatformJob:
-        deadline_s = self.context.settings.export.deadline_s
-        with self.context.engine.begin() as connection:
+    def send() -> PlatformJob:
+        with context.engine.begin() as connection:
             newest = events.newest(connection)
-            if not export_jobs.attempt(connection, self.job, deadline_s=deadline_s, after_event=newest):
+            deadline_s = context.settings.export.deadline_s
+            if not export_jobs.attempt(connection, one, deadline_s=deadline_s, after_event=newest):
                 raise Skip("requested before")
-        return self.context.open_platform().export(self.job.vendor, priority="export")
+        return context.open_platform().export(one.vendor, priority="export")
+
+    match submit(context, Request(one.job_id, one.name, one.vendor, send), triage):
+        case Accepted(answer):
+            with context.engine.begin() as connection:
+                why_not = store_answer(context, connection, Kind.EXPORT, one.job_id, answer)
+            if why_not is not None:
+                raise unpollable(one.job_id, why_not)
+        case GiveBack(error=error) | Unconfirmed(error) | GiveUp(error) | Rejected(error):
+            raise error
 
 
 def seen(connection: sa.Connection) -> tuple[str, ...]:

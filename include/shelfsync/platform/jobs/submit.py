@@ -1,14 +1,14 @@
-"""Submits the request of a job: its row is committed before the request is sent. This module decides for every kind what an answer means.
+"""Submits the request of a job and returns what happened to it, for every kind. What follows is decided by the kind's own `match`.
 
-An answer that was lost is followed by the identical request, because a repeat is harmless. Whether the platform accepted a request that
-was never answered is unknown; no later answer shows it (I7).
+A response that was lost is followed by the identical request, because a repeat is harmless. Whether the platform accepted a request that
+was never answered is unknown; no later response shows it (I7).
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from partner_api.errors import (
     AmbiguousError,
@@ -19,22 +19,80 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
+from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy.engine import Connection
 
     from partner_api.jobs import Job as PlatformJob
     from shelfsync.context import Context
     from shelfsync.platform.jobs.table import Kind
-    from shelfsync.store.leases import Lease
 
 log = logging.getLogger(__name__)
 
 RESENDS = 2
 """How often a request without an answer is repeated at once, identical, before the schedule repeats it."""
 RESEND_AFTER_S = 2.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a job. The job's row is committed."""
+
+    job_id: int
+    name: str
+    """For messages."""
+    vendor: str | None
+    """The one vendor that it is about; None: several."""
+    send: Callable[[], PlatformJob]
+    """Commits the attempt, then sends the request; each time the same."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The platform accepted the request: `answer` names the job to poll, or is the result."""
+
+    answer: PlatformJob
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """The platform did nothing: the request is planned again, and `error` is raised."""
+
+    why: str
+    error: Exception
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """The platform may have accepted this request, or an earlier one of this job. The job stays as it is, to be repeated."""
+
+    error: Exception
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """The platform does not accept such a request of this vendor at all."""
+
+    error: PartnerError
+    earlier: str | None
+    """Why it is unknown what the platform did with an earlier request of this job; None: there was none."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """The platform rejected the request as a whole, for what is in it: it is divided, or its only item is rejected."""
+
+    error: InvalidRequestError
+    earlier: str | None
+    """As above."""
+
+
+Submitted: TypeAlias = Accepted | GiveBack | Unconfirmed | GiveUp | Rejected
 
 
 class Triage(Protocol):
@@ -45,132 +103,82 @@ class Triage(Protocol):
     def alone(self, context: Context, vendor: str, error: CredentialsError) -> bool: ...
 
 
-@dataclass(frozen=True)
-class Submission:
-    """One request of a job, and the consequences of its answer. Each method that writes does so in its own transaction."""
-
-    context: Context
-    lease: Lease | None
-    """The lease of the process that may write about this job; None: any process may, as a repeat changes nothing."""
-    kind: Kind
-    job_id: int
-    name: str
-    """For messages."""
-    vendor: str | None
-    """The one vendor that it is about; None: several."""
-
-    def send(self) -> PlatformJob:
-        """Commits the attempt, then sends the request."""
-        raise NotImplementedError
-
-    def accepted(self, connection: Connection) -> None:
-        """Adds writes to the transaction that stores the platform's answer."""
-
-    def done_at_once(self, answer: PlatformJob) -> bool:  # noqa: ARG002
-        """Whether an answer without a number is a result; then it is stored."""
-        return False
-
-    def give_back(self, error: Exception) -> None:
-        """The platform did nothing: the request is planned again."""
-
-    def give_up(self, error: PartnerError) -> None:
-        """The platform does not accept such a request of this vendor at all."""
-
-    def reject(self, error: InvalidRequestError) -> None:
-        """The platform rejected the request as a whole, for what is in it: it is divided, or its only item is rejected."""
-
-    def leave_unconfirmed(self, why: str) -> None:
-        """What the platform did with an earlier request is unknown."""
-
-
-def submit(context: Context, submission: Submission, triage: Triage | None = None) -> None:
-    """Sends the request and stores the answer.
-
-    AmbiguousError: no answer came; the job stays as it is. InvalidRequestError: it was rejected as a whole (400). TryAgainError,
-    UnavailableError, StoppedError: nothing was done now (429, 5xx, a pause). ConfigurationError: the credentials are rejected (401, 403).
-    Another PartnerError: it was given up. DataError: it was accepted and cannot be polled.
-    """
+def submit(context: Context, request: Request, triage: Triage | None = None) -> Submitted:
+    """Sends the request. What happened is not in the ledger yet, except the attempt: a process that dies here leaves a lost request."""
     try:
-        answer = _with_resends(context, submission)
-    except AmbiguousError:
-        raise
-    except InvalidRequestError as error:
-        _unconfirmed_if_left(context, submission, error)
-        submission.reject(error)
-        raise
-    except ThrottledError as error:  # the whole address has to wait: every vendor is concerned
-        _give_back(context, submission, error)
-        raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
-    except (UnavailableError, TryAgainError, StoppedError) as error:
-        _give_back(context, submission, error)
-        raise
-    except CredentialsError as error:
-        _give_back(context, submission, error)
-        if triage is None or submission.vendor is None or not triage.alone(context, submission.vendor, error):
-            why = "Nothing was sent with these credentials."
-            raise ConfigurationError("shelfsync_platform", str(error), why) from error
-        _unconfirmed_if_left(context, submission, error)
-        submission.give_up(error)
-        raise
+        answer = _with_resends(context, request)
+    except (TryAgainError, StoppedError) as error:
+        return _nothing_done(context, request, str(error), error)
     except PartnerError as error:
-        if isinstance(error, NotFoundError) and submission.vendor is not None:
-            error.remedy = (
-                f"Name the platform's id of {submission.vendor!r} by SHELFSYNC_ERP__VENDOR_IDS, ask the account manager to enable it,"
-                f" or run `shelfsync forget {submission.vendor} --reason TEXT`."
-            )
-        _unconfirmed_if_left(context, submission, error)
-        submission.give_up(error)
-        raise
+        return _not_accepted(context, request, error, triage)
     if triage is not None:
         triage.served()
-    _store(context, submission, answer)
+    return Accepted(answer)
 
 
-def _with_resends(context: Context, submission: Submission) -> PlatformJob:
+def _with_resends(context: Context, request: Request) -> PlatformJob:
     for resend in range(RESENDS):
         try:
-            return submission.send()
+            return request.send()
         except AmbiguousError as error:
-            log.warning("deliver: %s: %s", submission.name, error)
-            context.clock.sleep(RESEND_AFTER_S * (resend + 1))
-    return submission.send()
+            log.warning("deliver: %s: %s", request.name, error)
+            context.clock.sleep(back_off_s(resend + 1, RESEND_AFTER_S, RESEND_AFTER_S * RESENDS))
+    return request.send()
 
 
-def _give_back(context: Context, submission: Submission, error: Exception) -> None:
-    """A job of which the platform may have accepted an earlier request stays as it is, to be repeated."""
-    if not _may_have_left(context, submission):
-        submission.give_back(error)
-
-
-def _unconfirmed_if_left(context: Context, submission: Submission, error: Exception) -> None:
-    if _may_have_left(context, submission):
-        submission.leave_unconfirmed(f"an earlier request was never answered, and then: {error}")
-
-
-def _may_have_left(context: Context, submission: Submission) -> bool:
-    with context.engine.connect() as connection:
-        return job_row.may_have_left(connection, submission.job_id)
-
-
-def _store(context: Context, submission: Submission, answer: PlatformJob) -> None:
-    """The number to poll by; an answer without one, or with that of another job, cannot be polled."""
-    with context.engine.begin() as connection:
-        if submission.lease is not None:
-            submission.lease.hold(connection)
-        believed = answer.job_id is not None and job_row.answered(
-            connection,
-            submission.job_id,
-            platform_job_id=answer.job_id,
-            status=answer.status,
-            poll_after_s=context.kinds[submission.kind].pace(context.settings).first_s,
+def _not_accepted(
+    context: Context, request: Request, error: PartnerError, triage: Triage | None
+) -> GiveBack | Unconfirmed | GiveUp | Rejected:
+    if isinstance(error, AmbiguousError):
+        return Unconfirmed(error)
+    of_every_vendor = _of_every_vendor(context, request, error, triage)
+    if of_every_vendor is not None:
+        of_every_vendor.__cause__ = error
+        return _nothing_done(context, request, str(error), of_every_vendor)
+    if isinstance(error, UnavailableError):
+        return _nothing_done(context, request, str(error), error)
+    if isinstance(error, NotFoundError) and request.vendor is not None:
+        error.remedy = (
+            f"Name the platform's id of {request.vendor!r} by SHELFSYNC_ERP__VENDOR_IDS, ask the account manager to enable it,"
+            f" or run `shelfsync forget {request.vendor} --reason TEXT`."
         )
-        submission.accepted(connection)
-    if believed or submission.done_at_once(answer):
-        return
-    why = (
-        "the platform accepted the request and named no job, so its result cannot be polled"
-        if answer.job_id is None
-        else f"the platform answered with job {answer.job_id}, which belongs to another request"
-    )
-    submission.leave_unconfirmed(why)
-    raise DataError(f"job {submission.job_id}: {why}; it will be sent again")
+    left = _may_have_left(context, request)
+    earlier = f"an earlier request was never answered, and then: {error}" if left else None
+    return Rejected(error, earlier) if isinstance(error, InvalidRequestError) else GiveUp(error, earlier)
+
+
+def _of_every_vendor(
+    context: Context, request: Request, error: PartnerError, triage: Triage | None
+) -> Exception | None:
+    """The error to raise if the whole address has to wait (429), or the credentials are wrong (401, or a 403 not of this vendor alone)."""
+    if isinstance(error, ThrottledError):
+        return TryAgainError(str(error), after_s=error.retry_after_s or 0.0)
+    if not isinstance(error, CredentialsError):
+        return None
+    if triage is not None and request.vendor is not None and triage.alone(context, request.vendor, error):
+        return None
+    return ConfigurationError("shelfsync_platform", str(error), "Nothing was sent with these credentials.")
+
+
+def _nothing_done(context: Context, request: Request, why: str, error: Exception) -> GiveBack | Unconfirmed:
+    return Unconfirmed(error) if _may_have_left(context, request) else GiveBack(why, error)
+
+
+def _may_have_left(context: Context, request: Request) -> bool:
+    with context.engine.connect() as connection:
+        return job_row.may_have_left(connection, request.job_id)
+
+
+def store_answer(context: Context, connection: Connection, kind: Kind, job_id: int, answer: PlatformJob) -> str | None:
+    """Stores the number to poll by. Returns why the job cannot be polled, without a number or with that of another job; None: it can."""
+    if answer.job_id is None:
+        return "the platform accepted the request and named no job, so its result cannot be polled"
+    first_s = context.kinds[kind].pace(context.settings).first_s
+    if job_row.answered(connection, job_id, platform_job_id=answer.job_id, status=answer.status, poll_after_s=first_s):
+        return None
+    return f"the platform answered with job {answer.job_id}, which belongs to another request"
+
+
+def unpollable(job_id: int, why: str) -> DataError:
+    """The error of an accepted request whose job cannot be polled."""
+    return DataError(f"job {job_id}: {why}; it will be sent again")

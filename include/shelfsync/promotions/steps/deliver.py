@@ -14,7 +14,17 @@ from shelfsync.errors import ConfigurationError, DataError, StaleRunError, Stopp
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.job import database_is_away, reason_of
-from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.submit import (
+    Accepted,
+    GiveBack,
+    GiveUp,
+    Rejected,
+    Request,
+    Unconfirmed,
+    store_answer,
+    submit,
+    unpollable,
+)
 from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
@@ -26,9 +36,6 @@ from shelfsync.promotions.warehouse import record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sqlalchemy.engine import Connection
-
-    from partner_api.errors import InvalidRequestError, PartnerError
     from partner_api.jobs import Job as PlatformJob
     from shelfsync.context import Context
     from shelfsync.platform.rate_limit.forecast import Forecast
@@ -114,16 +121,7 @@ def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:
                 job_row.end(connection, job.job_id, State.SUPERSEDED, "the promotion is over by its own end")
                 record.record_jobs(connection, [job.job_id])
         return False  # if it may have been sent, it is confirmed at its deadline
-    request = RequestSubmission(context, lease, Kind.PROMOTION, job.job_id, job.name, None, job)
-    try:
-        submit(context, request)
-    except _GoneError:
-        return False
-    except AmbiguousError:  # it stays as it is until an identical resend is answered, or its deadline passes
-        return False
-    except UnavailableError as error:  # the platform is away, for every campaign
-        raise TryAgainError(f"promotions, deliver: {error}") from error
-    return True
+    return _request(context, lease, job)
 
 
 def _may_leave(context: Context, lease: Lease, job: PromotionJob) -> bool:
@@ -159,48 +157,74 @@ def _stopped(context: Context, job: PromotionJob) -> str | None:
     return None if stop is None else str(stop)
 
 
+def _request(context: Context, lease: Lease, job: PromotionJob) -> bool:
+    """Sends it. False: it has no answer yet, or a newer plan has replaced it."""
+    try:
+        submitted = submit(context, Request(job.job_id, job.name, None, lambda: _send(context, lease, job)))
+    except _GoneError:
+        return False
+    match submitted:
+        case Accepted(answer):
+            _accept(context, lease, job, answer)
+            return True
+        case GiveBack(why, error):
+            _give_back(context, lease, job, why)
+            raise _of_every_campaign(error)
+        case Unconfirmed(AmbiguousError()):  # it stays until an identical resend is answered, or its deadline passes
+            return False
+        case Unconfirmed(error):
+            raise _of_every_campaign(error)
+        case GiveUp(error, earlier) | Rejected(error, earlier):
+            if earlier is None:
+                reject(context, lease, job.job_id, str(error))
+            else:
+                acknowledge(context, lease, {job.job_id: earlier})
+            raise error
+
+
 class _GoneError(Exception):
     """A newer plan has replaced this request."""
 
 
-@dataclass(frozen=True)
-class RequestSubmission(Submission):
-    """The request of a promotion job: its body in the lake. A repeat is harmless (at worst a DUPLICATE)."""
+def _send(context: Context, lease: Lease, job: PromotionJob) -> PlatformJob:
+    """Commits the attempt, then sends the body in the lake. A repeat is harmless (at worst a DUPLICATE)."""
+    kept = KeptBody(context.lake, job.body_path, active=job.action != "end")
+    body = StreamedBody(HeldBody(kept, job.body_bytes, context, lease), job.body_bytes)
+    platform = context.open_platform()
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        deadline_s = context.settings.promotions.job_deadline_s
+        if not promotion_jobs.attempt(connection, job.job_id, deadline_s=deadline_s):
+            raise _GoneError
+        record.record_jobs(connection, [job.job_id])
+        names = promotions.read(connection, job.promotion_id).vendors
+    return platform.put_promotion(body, names, priority="promotion")
 
-    lease: Lease
-    job: PromotionJob
 
-    def send(self) -> PlatformJob:
-        context, job = self.context, self.job
-        kept = KeptBody(context.lake, job.body_path, active=job.action != "end")
-        body = StreamedBody(HeldBody(kept, job.body_bytes, context, self.lease), job.body_bytes)
-        platform = context.open_platform()
-        with context.engine.begin() as connection:
-            self.lease.hold(connection)
-            deadline_s = context.settings.promotions.job_deadline_s
-            if not promotion_jobs.attempt(connection, job.job_id, deadline_s=deadline_s):
-                raise _GoneError
-            record.record_jobs(connection, [job.job_id])
-            names = promotions.read(connection, job.promotion_id).vendors
-        return platform.put_promotion(body, names, priority="promotion")
+def _accept(context: Context, lease: Lease, job: PromotionJob, answer: PlatformJob) -> None:
+    """The request is with the platform. If its job cannot be polled, it ends as unconfirmed."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        why_not = store_answer(context, connection, Kind.PROMOTION, job.job_id, answer)
+        record.record_jobs(connection, [job.job_id])
+    if why_not is not None:
+        acknowledge(context, lease, {job.job_id: why_not})
+        raise unpollable(job.job_id, why_not)
 
-    def accepted(self, connection: Connection) -> None:
-        record.record_jobs(connection, [self.job_id])
 
-    def give_back(self, error: Exception) -> None:
-        with self.context.engine.begin() as connection:
-            self.lease.hold(connection)
-            job_row.given_back(connection, self.job_id, str(error))
-            record.record_jobs(connection, [self.job_id])
+def _give_back(context: Context, lease: Lease, job: PromotionJob, why: str) -> None:
+    """The platform did nothing: the request is planned again."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        job_row.given_back(connection, job.job_id, why)
+        record.record_jobs(connection, [job.job_id])
 
-    def give_up(self, error: PartnerError) -> None:
-        reject(self.context, self.lease, self.job_id, str(error))
 
-    def reject(self, error: InvalidRequestError) -> None:
-        reject(self.context, self.lease, self.job_id, str(error))
-
-    def leave_unconfirmed(self, why: str) -> None:
-        acknowledge(self.context, self.lease, {self.job_id: why})
+def _of_every_campaign(error: Exception) -> Exception:
+    """If the platform is away, it is away for every campaign."""
+    if isinstance(error, UnavailableError):
+        return TryAgainError(f"promotions, deliver: {error}")
+    return error
 
 
 class KeptBody:

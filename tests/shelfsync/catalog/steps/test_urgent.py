@@ -151,10 +151,10 @@ def test_an_open_job_of_the_vendor_is_waited_for(shop):
 @pytest.mark.parametrize("lost", ["drop_answer", "refuse_connection"])
 def test_a_request_that_a_dead_process_left_unanswered_is_sent_again_to_clear_the_way(shop, monkeypatch, lost):
     """Otherwise only the recovery schedule would do it, while the person waits."""
-    from shelfsync.platform.jobs import submit
+    from shelfsync.catalog.steps import deliver
 
     with monkeypatch.context() as patch:
-        patch.setattr(submit, "_give_back", lambda *_: None)  # it died before it could record that nothing was sent
+        patch.setattr(deliver, "_give_back", lambda *_: None)  # it died before it could record that nothing was sent
         shop.platform.faults({"at": "put_catalog", "kind": lost, "vendor": "store-001"})
         shop.erp.put("store-001", "b", "1.30", 10, 1, 5)
         shop.sync("delta")
@@ -171,12 +171,11 @@ def test_a_request_that_a_dead_process_left_unanswered_is_sent_again_to_clear_th
 @pytest.mark.slow
 def test_the_way_is_not_looked_at_without_a_pause_while_nothing_can_be_sent(shop, monkeypatch):
     """Ten checks a second would only load the database."""
-    from shelfsync.catalog.steps import urgent
-    from shelfsync.platform.jobs import submit
+    from shelfsync.catalog.steps import deliver, urgent
 
     shop.platform.faults({"at": "put_catalog", "kind": "refuse_connection", "vendor": "store-001"})
     with monkeypatch.context() as patch:
-        patch.setattr(submit, "_give_back", lambda *_: None)
+        patch.setattr(deliver, "_give_back", lambda *_: None)
         shop.erp.put("store-001", "b", "1.30", 10, 1, 5)
         shop.sync("delta")
     looks = []
