@@ -271,12 +271,12 @@ def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBa
             raise _skip_if_paused(batch.vendor, error)
         case GiveUp(error, earlier):
             if earlier is not None:
-                leave_unconfirmed(context, lease, job_id, earlier[:1000])
+                leave_unconfirmed(context, lease, job_id, earlier)
             _give_up(context, lease, job_id, batch, error, ended=earlier is not None)
             raise error
         case Rejected(error, earlier):
             if earlier is not None:
-                leave_unconfirmed(context, lease, job_id, earlier[:1000])
+                leave_unconfirmed(context, lease, job_id, earlier)
             log.warning("deliver: %s of %d SKUs: %s", name, batch.item_count, error)
             bisection.take(context, lease, job_id, batch, error)
             bisection.raise_if_waiting(context, batch.vendor, str(error))

@@ -1,4 +1,4 @@
-"""A job that the platform has ended and whose log cannot be read keeps no change of its vendor waiting: the listing ends it (I2, I7, I15)."""
+"""confirm: a job that the platform has ended and whose log cannot be read keeps no change of its vendor waiting: the listing ends it (I2, I7, I15)."""
 
 from __future__ import annotations
 
