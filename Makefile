@@ -30,20 +30,20 @@ proof: setup   ## every long proof, some days on two cores, for a weekly job; PA
 	@PARTS="$(PARTS)" SEEDS="$(SEEDS)" KILLS="$(KILLS)" MINUTES="$(MINUTES)" scripts/proof.sh
 
 crash: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
 
 soak: setup   ## a real installation at work while everything around it goes wrong; MINUTES=20 SEED=1
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m soak --minutes $(or $(MINUTES),20) --seed $(or $(SEED),1) $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m soak --minutes $(or $(MINUTES),20) --seed $(or $(SEED),1) $(ARGS)
 
 fuzz: setup   ## ever new faulty input at each endpoint, file and form; SECONDS=60 for each
 	@FUZZ_S=$(or $(SECONDS),60) $(BIN)/python -m pytest -n 2 --timeout=0 -m slow -k "for_a_minute or test_fuzz" $(ARGS)
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0) $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0) $(ARGS)
 
 crash-sweep: setup   ## processes that die at each fault-injection point; recovered by a retry or by the schedule; KINDS="full delta" ARGS="--every 10" for some
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --abandoned $(KINDS) $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m simulation --abandoned $(KINDS) $(ARGS)
 
 mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them, ARGS="--jobs 2" for two at a time
 	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)" $(ARGS)
@@ -56,10 +56,10 @@ bench-freshness: setup   ## time from a sale in the ERP to the platform's acknow
 	@PYTHONPATH=include $(BIN)/python -m benchmarks.freshness --vendors $(or $(VENDORS),6) --seconds $(or $(SECONDS),300) $(ARGS)
 
 load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
 
 cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m scenarios.cost $(ARGS)
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m scenarios.cost $(ARGS)
 
 check: setup   ## format, lint, types, import rules, prose
 	$(BIN)/ruff format --check .
@@ -82,7 +82,7 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
 
 sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist; DIST=FOLDER
-	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) include/partner_sandbox
+	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) sandbox
 	@ls $(or $(DIST),dist)/partner_sandbox-*.whl
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary

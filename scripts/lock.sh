@@ -15,4 +15,4 @@ for name in requirements requirements-erp requirements-dev requirements-bench re
     lock "$name.in" "$name.txt" "$@"
 done
 # The image of the sandbox has the versions that the tests run with.
-lock include/partner_sandbox/pyproject.toml requirements-sandbox.txt --constraint requirements.txt "$@"
+lock sandbox/pyproject.toml sandbox/requirements.txt --constraint requirements.txt "$@"

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-inputs="requirements.txt requirements-dev.txt requirements-build.txt requirements-uv.txt pyproject.toml scripts/setup.sh"
+inputs="requirements.txt requirements-dev.txt requirements-build.txt requirements-uv.txt pyproject.toml sandbox/pyproject.toml scripts/setup.sh"
 stamp=.venv/shelfsync-setup
 wanted="$(cat $inputs | cksum) $(pwd)"
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && .venv/bin/python -c '' 2>/dev/null; then
@@ -90,6 +90,7 @@ if ! .venv/bin/python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:
 fi
 rm -f "$stamp"
 step "installing what requirements-dev.txt pins (some 500 MB the first time)" "$uv" pip sync --require-hashes --python .venv/bin/python requirements-dev.txt
-step "installing this project" "$uv" pip install --python .venv/bin/python --no-deps --build-constraint requirements-build.txt --editable .
+step "installing this project and its sandbox" \
+    "$uv" pip install --python .venv/bin/python --no-deps --build-constraint requirements-build.txt --editable . --editable ./sandbox
 printf '%s\n' "$wanted" > "$stamp"
 say "ready: .venv ($(.venv/bin/python --version))"

@@ -92,7 +92,12 @@ def _drawn(schemas: Iterable[str]) -> str:
 
 def sandbox() -> str:
     """The README of the sandbox, without its title."""
-    return (ROOT / "include/partner_sandbox/README.md").read_text("utf-8").partition("\n")[2]
+    return (ROOT / "sandbox/README.md").read_text("utf-8").partition("\n")[2]
+
+
+def sandbox_rules() -> str:
+    """The rules that the sandbox keeps, without their title."""
+    return (ROOT / "sandbox/docs/rules.md").read_text("utf-8").partition("\n")[2]
 
 
 def operations() -> str:
@@ -180,6 +185,7 @@ MADE: dict[str, Callable[[], str]] = {
     "reference/client.md": program.client,
     "reference/openapi.md": operations,
     "reference/partner-sandbox.md": sandbox,
+    "internals/sandbox-rules.md": sandbox_rules,
     "reference/ledger.md": ledger,
     "reference/warehouse.md": warehouse,
 }

@@ -138,7 +138,10 @@ def _failing(tree: Path, tests: Sequence[str]) -> tuple[set[str] | None, str]:
 
 def _environment(tree: Path) -> dict[str, str]:
     """The copy precedes the installed project on the path, also in processes that a test starts."""
-    path = os.pathsep.join(str(tree / folder) for folder in ("include", "plugins", "tests", "tests/support"))
+    path = os.pathsep.join(
+        str(tree / folder)
+        for folder in ("include", "plugins", "sandbox", "sandbox/tests/support", "tests", "tests/support")
+    )
     return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
 
 
@@ -149,7 +152,7 @@ def _copy() -> Iterator[Path]:
         tree = Path(folder) / "tree"
         Path(folder).chmod(0o711)
         shutil.copytree(ROOT, tree, ignore=_excluded)
-        where = "import shelfsync, partner_api; print(shelfsync.__file__, partner_api.__file__)"
+        where = "import shelfsync, partner_sandbox; print(shelfsync.__file__, partner_sandbox.__file__)"
         imported = subprocess.run(
             [sys.executable, "-c", where], env=_environment(tree), cwd=tree, capture_output=True, text=True, check=True
         )

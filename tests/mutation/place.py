@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-SOURCES = ("include", "plugins", "dags", "scripts")
+SOURCES = ("include", "sandbox/partner_sandbox", "plugins", "dags", "scripts")
 
 
 class PlaceError(Exception):

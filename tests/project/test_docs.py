@@ -29,7 +29,7 @@ SITE = sorted(DOCS.rglob("*.md"))
 PAGES = [*sorted(ROOT.glob("*.md")), *SITE]
 CODE = [
     file
-    for folder in ("include", "plugins", "dags", "tests", "scripts", "benchmarks")
+    for folder in ("include", "sandbox", "plugins", "dags", "tests", "scripts", "benchmarks")
     for file in sorted((ROOT / folder).rglob("*"))
     if file.suffix in {".py", ".sql", ".html", ".sh", ".toml"}
 ]

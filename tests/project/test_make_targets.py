@@ -92,9 +92,7 @@ def copy(tmp_path: Path) -> Path:
     for file in [PROJECT / "Makefile", *PROJECT.glob("requirements*")]:
         shutil.copy2(file, tmp_path / "copy")
     shutil.copytree(PROJECT / "scripts", tmp_path / "copy/scripts")
-    package = tmp_path / "copy/include/partner_sandbox"
-    package.mkdir(parents=True)
-    shutil.copy2(PROJECT / "include/partner_sandbox/pyproject.toml", package)
+    shutil.copytree(PROJECT / "sandbox", tmp_path / "copy/sandbox", ignore=shutil.ignore_patterns("tests"))
     for name in (".venv", ".tools"):
         (tmp_path / "copy" / name).symlink_to(PROJECT / name)
     return tmp_path / "copy"

@@ -132,7 +132,7 @@ def test_the_sandbox_has_an_image_of_its_own_and_needs_no_other_service(compose)
     sandbox = compose["services"][SANDBOX]
     assert "depends_on" not in sandbox
     assert sandbox["volumes"] == ["sandbox:/var/lib/partner-sandbox"]
-    assert sandbox["build"]["dockerfile"] == "include/partner_sandbox/Dockerfile"
+    assert sandbox["build"]["dockerfile"] == "sandbox/Dockerfile"
     lines = (PROJECT / sandbox["build"]["dockerfile"]).read_text("utf-8").splitlines()
     assert lines.index("USER sandbox") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
     assert "-g sandbox /var/lib/partner-sandbox" in "\n".join(lines), "or its volume belongs to root"

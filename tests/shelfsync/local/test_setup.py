@@ -136,7 +136,7 @@ PINNED = (
     "requirements-uv",
     "requirements-build",
     "requirements-docs",
-    "requirements-sandbox",
+    "sandbox/requirements",
 )
 
 
@@ -152,7 +152,7 @@ def test_everything_is_pinned_with_its_hashes_and_no_index_is_named(name: str) -
 
 def test_what_is_installed_is_checked_against_the_hashes() -> None:
     """In each place that installs something."""
-    dockerfiles = [PROJECT / "Dockerfile", PROJECT / "include/partner_sandbox/Dockerfile"]
+    dockerfiles = [PROJECT / "Dockerfile", PROJECT / "sandbox/Dockerfile"]
     places = [*dockerfiles, *(PROJECT / "scripts").glob("*.sh")]
     installing = [
         line.strip()
@@ -169,7 +169,7 @@ def test_what_is_installed_is_checked_against_the_hashes() -> None:
 def test_base_images_are_named_exactly() -> None:
     images = [
         image
-        for name in ("Dockerfile", "include/partner_sandbox/Dockerfile")
+        for name in ("Dockerfile", "sandbox/Dockerfile")
         for image in re.findall(r"^FROM (\S+)", (PROJECT / name).read_text("utf-8"), re.MULTILINE)
     ]
     images += re.findall(

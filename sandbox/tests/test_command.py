@@ -22,7 +22,7 @@ from sandbox_fixture import LiveSandbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INCLUDE = Path(__file__).parents[2] / "include"
+SOURCE = Path(__file__).parents[1]
 CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
 FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_secret": "demo-secret"}
 
@@ -31,7 +31,7 @@ FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_
 def running(*arguments: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     port = () if "--port" in arguments else ("--port", "0")
     command = [sys.executable, "-m", "partner_sandbox.cli", *port, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         try:

@@ -1,4 +1,4 @@
-"""docs/internals/sandbox-rules.md names tests that exist, and every test named after a section of the interface is in it."""
+"""docs/rules.md names tests that exist, and every test named after a section of the interface is in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TABLE = (HERE.parents[1] / "docs/internals/sandbox-rules.md").read_text(encoding="utf-8")
+TABLE = (HERE.parent / "docs/rules.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", TABLE))
 
 

@@ -19,8 +19,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROJECT = Path(__file__).parents[2]
-PACKAGE = PROJECT / "include" / "partner_sandbox"
+SANDBOX = Path(__file__).parents[1]
+PROJECT = SANDBOX.parent
 MIB = 1024 * 1024
 
 
@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     constraint = PROJECT / "requirements-build.txt"
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--build-constraint", constraint)
-    ran(*pip, "--wheel-dir", folder, PACKAGE, cwd=folder)
+    ran(*pip, "--wheel-dir", folder, SANDBOX, cwd=folder)
     (made,) = folder.glob("*.whl")
     return made
 
@@ -68,7 +68,7 @@ def free_ports() -> list[int]:
 def test_the_readme_leads_word_by_word_from_nothing_to_a_fulfilled_order(folder, wheel):
     shutil.copy2(wheel, folder)
     service, receiver = free_ports()
-    script = walk((PACKAGE / "README.md").read_text("utf-8"))
+    script = walk((SANDBOX / "README.md").read_text("utf-8"))
     started = f"partner-sandbox --port {service} --demo"
     script = script.replace("partner-sandbox --demo", started).replace(":8470", f":{service}")
     script = script.replace("9000", str(receiver))
@@ -94,7 +94,7 @@ def test_the_readme_leads_word_by_word_from_nothing_to_a_fulfilled_order(folder,
 def imported() -> set[str]:
     """The first word of every module that the package imports."""
     found = set()
-    for file in PACKAGE.rglob("*.py"):
+    for file in (SANDBOX / "partner_sandbox").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 found.add(str(node.module).split(".", maxsplit=1)[0])
@@ -108,14 +108,14 @@ def test_the_package_asks_for_what_it_imports_and_no_more():
     outside = imported() - set(sys.stdlib_module_names) - {"partner_sandbox"} - plugin
     brought = {"starlette": "fastapi", "pydantic_core": "pydantic", "markupsafe": "jinja2", "yaml": "pyyaml"}
     needed = {brought.get(name, name).replace("_", "-") for name in outside}
-    text = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))
+    text = tomllib.loads((SANDBOX / "pyproject.toml").read_text("utf-8"))
     asked = {re.split(r"[<>=]", line)[0] for line in text["project"]["dependencies"]}
     assert asked - needed == {"httptools"}  # uvicorn's protocol, which a fault cuts
     assert needed <= asked
 
 
 def test_the_package_takes_the_libraries_that_the_tests_ran_with():
-    text = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))
+    text = tomllib.loads((SANDBOX / "pyproject.toml").read_text("utf-8"))
     ran_with = dict(
         re.findall(r"^([a-z0-9-]+)==(\S+)", (PROJECT / "requirements.txt").read_text("utf-8"), re.MULTILINE)
     )
@@ -130,10 +130,10 @@ def test_the_package_takes_the_libraries_that_the_tests_ran_with():
 def test_the_pinned_libraries_of_the_image_are_what_the_wheel_asks_for(folder, wheel):
     ran(sys.executable, "-m", "venv", folder / "image", cwd=folder)
     pip = (folder / "image/bin/pip", "install", "--quiet")
-    ran(*pip, "--require-hashes", "--requirement", PROJECT / "requirements-sandbox.txt", cwd=folder)
+    ran(*pip, "--require-hashes", "--requirement", SANDBOX / "requirements.txt", cwd=folder)
     ran(*pip, "--no-deps", wheel, cwd=folder)
     assert "No broken requirements" in ran(folder / "image/bin/pip", "check", cwd=folder)
-    (command,) = re.findall(r"^CMD (.*)$", (PACKAGE / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    (command,) = re.findall(r"^CMD (.*)$", (SANDBOX / "Dockerfile").read_text("utf-8"), re.MULTILINE)
     program, *arguments = json.loads(command)
     port = str(free_ports()[0])
     with subprocess.Popen(

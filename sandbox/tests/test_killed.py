@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from partner_sandbox.sandbox import Sandbox
 
-INCLUDE = Path(__file__).parents[2] / "include"
+SOURCE = Path(__file__).parents[1]
 CHAIN = "/v2/chains/demo-chain"
 STEER = "/_sandbox/chains/demo-chain"
 FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_secret": "demo-secret"}
@@ -67,7 +67,7 @@ class Victim:
 
     def spawn(self) -> None:
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
         self._process = subprocess.Popen(self._command, env=environment, **pipes)
 
     def start(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from order_picker import OrderPicker
 
-README = Path(__file__).parents[2] / "include" / "partner_sandbox" / "README.md"
+README = Path(__file__).parents[1] / "README.md"
 CHAIN = "/v2/chains/demo-chain"
 CATALOG = f"{CHAIN}/vendors/{STORE}/catalog"
 COLLECTED = {"order_type": "PICKUP", "transport_type": "VENDOR_DELIVERY"}
