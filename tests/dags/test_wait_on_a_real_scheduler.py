@@ -111,7 +111,7 @@ def test_a_wait_outlives_the_triggerer_and_ends_by_an_event_at_the_api_server(
     def state() -> str:
         return next((ti["state"] for ti in instances(airflow, "canary_long_wait", run_id, "shard.wait")), "none")
 
-    stack.wait_for(lambda: state() == "deferred", what="the wait to begin", timeout_s=60, guilty="scheduler")
+    stack.wait_for(lambda: state() == "deferred", what="the wait to begin", timeout_s=60, log_of="scheduler")
     leader = psutil.Process(stack.processes.pid("triggerer"))
     for process in (*leader.children(recursive=True), leader):
         process.send_signal(signal.SIGKILL)
@@ -129,7 +129,7 @@ def test_a_wait_outlives_the_triggerer_and_ends_by_an_event_at_the_api_server(
     assert answer.status_code == 200
     assert state() == "deferred"
     stack.wait_for(
-        lambda: state() == "success", what="the wait to end", timeout_s=TAKEOVER_TIMEOUT_S, guilty="triggerer"
+        lambda: state() == "success", what="the wait to end", timeout_s=TAKEOVER_TIMEOUT_S, log_of="triggerer"
     )
 
 
@@ -147,7 +147,7 @@ def test_a_wrong_setting_ends_the_wait_for_good_and_its_log_has_the_reason(
             lambda: airflow._call("GET", path)["state"] == "failed",
             what="the run to fail",
             timeout_s=120,
-            guilty="triggerer",
+            log_of="triggerer",
         )
     finally:
         file.unlink()
@@ -166,7 +166,7 @@ def test_a_scheduler_that_is_there_and_does_nothing_is_replaced(stack: RunningSt
         lambda: stack.processes.pid("scheduler") not in {None, frozen},
         what="another scheduler",
         timeout_s=FREEZE_TIMEOUT_S,
-        guilty="scheduler",
+        log_of="scheduler",
     )
     stack.wait_ready()
     run_dag(stack, airflow, "canary_waits", print)

@@ -23,7 +23,7 @@ DIFFERENCE = pa.schema(
         pa.field("acknowledged", pa.string()),
         pa.field("observed", pa.string()),
         pa.field("previous", pa.string()),  # the value in the previous observation
-        pa.field("pictured", pa.bool_(), nullable=False),  # whether the previous observation had the SKU
+        pa.field("listed_before", pa.bool_(), nullable=False),  # whether the previous observation had the SKU
         pa.field("unconfirmed", pa.bool_(), nullable=False),  # the baseline has the SKU without this value
     ]
 )
@@ -51,13 +51,15 @@ def differences(
     before = observed.slice(0, 0) if previous is None else previous
     skus = _union(column(baseline, "sku"), column(wanted, "sku"))
     here = pc.is_in(skus, value_set=column(observed, "sku"))
-    pictured = pc.is_in(skus, value_set=column(before, "sku"))
+    listed_before = pc.is_in(skus, value_set=column(before, "sku"))
     base, want = (aligned(table, skus, BASELINE.names[:-1]) for table in (baseline, wanted))
     shown, then = aligned(observed, skus, SHOWN), aligned(before, skus, SHOWN)
     buffers = buffers or Buffers(KNOWN_BUFFERS.empty_table())
     buffer = buffers.of(skus)
     sent_at = pc.coalesce(base["sales_buffer"], buffer)
-    known_active = _known_active(base, want, here, shown, then, pictured, _decided(base["quantity"], sent_at, buffers))
+    known_active = _known_active(
+        base, want, here, shown, then, listed_before, _decided(base["quantity"], sent_at, buffers)
+    )
     if complete and desired is not None:
         want["active"] = pc.if_else(_gone(skus, base, want, quarantined), False, want["active"])
     desired_values, acknowledged = dict(want), dict(base)
@@ -70,8 +72,8 @@ def differences(
             continue
         values = (desired_values[name], acknowledged[name], shown[name], then[name])
         unconfirmed = pc.and_(base["sku"].is_valid(), base[name].is_null())
-        parts.append(_of_field(name, skus, here, *values, pictured, unconfirmed))
-    parts.append(_absent(skus, here, base, want, pictured))
+        parts.append(_of_field(name, skus, here, *values, listed_before, unconfirmed))
+    parts.append(_absent(skus, here, base, want, listed_before))
     return pa.concat_tables(parts).sort_by([("sku", "ascending"), ("field", "ascending")])
 
 
@@ -92,7 +94,7 @@ def _of_field(
     acknowledged: pa.Array,
     observed: pa.Array,
     previous: pa.Array,
-    pictured: pa.Array,
+    listed_before: pa.Array,
     unconfirmed: pa.Array,
 ) -> pa.Table:
     wrong = pc.or_(differs(desired, observed), differs(acknowledged, observed))
@@ -103,14 +105,14 @@ def _of_field(
         skus.filter(rows),
         pa.repeat(pa.scalar(name), count),
         *texts,
-        pictured.filter(rows),
+        listed_before.filter(rows),
         unconfirmed.filter(rows),
     ]
     return pa.Table.from_arrays(columns, schema=DIFFERENCE)
 
 
 def _absent(
-    skus: pa.Array, here: pa.Array, base: Mapping[str, pa.Array], want: Mapping[str, pa.Array], pictured: pa.Array
+    skus: pa.Array, here: pa.Array, base: Mapping[str, pa.Array], want: Mapping[str, pa.Array], listed_before: pa.Array
 ) -> pa.Table:
     """SKUs that the ERP has and the platform does not show at all."""
     rows = pc.and_(want["sku"].is_valid(), pc.invert(here))
@@ -123,7 +125,7 @@ def _absent(
         pa.repeat(pa.scalar(LISTED), count),
         pc.if_else(once, LISTED, none),
         pa.repeat(pa.scalar(ABSENT), count),
-        pc.if_else(pictured.filter(rows), LISTED, ABSENT),
+        pc.if_else(listed_before.filter(rows), LISTED, ABSENT),
         pa.repeat(pa.scalar(value=True), count),
         pa.repeat(pa.scalar(value=False), count),
     ]
@@ -148,14 +150,14 @@ def _known_active(
     here: pa.Array,
     shown: Mapping[str, pa.Array],
     then: Mapping[str, pa.Array],
-    pictured: pa.Array,
+    listed_before: pa.Array,
     decided: pa.Array,
 ) -> pa.Array:
     """The acknowledged `active`; if a sales buffer decides, the previously observed one, as long as the quantity is the same."""
     sure = _sure(base["active"], base["quantity"], decided)
     same = pc.equal(want["quantity"], base["quantity"]).fill_null(False)
     turned = pc.not_equal(shown["active"], then["active"]).fill_null(False)
-    learned = pc.and_(pc.and_(here, pictured), pc.and_(pc.and_(same, turned), sure.is_null()))
+    learned = pc.and_(pc.and_(here, listed_before), pc.and_(pc.and_(same, turned), sure.is_null()))
     return pc.if_else(learned, then["active"], sure)
 
 

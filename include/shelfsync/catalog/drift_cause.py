@@ -115,8 +115,8 @@ class _Difference:
     def __init__(self, row: dict[str, Any], sent: list[_Sent], evidence: Evidence) -> None:
         self.sku, self.field = row["sku"], row["field"]
         self.desired, self.acknowledged, self.observed = row["desired"], row["acknowledged"], row["observed"]
-        self.previous = row["previous"] if row["pictured"] else None
-        self.pictured, self.unconfirmed = row["pictured"], row["unconfirmed"]
+        self.previous = row["previous"] if row["listed_before"] else None
+        self.listed_before, self.unconfirmed = row["listed_before"], row["unconfirmed"]
         self.evidence = evidence
         self.sent = [
             one for one in sent if self.field == "sku" or one.values[self.field] is not None or self._by_quantity(one)
@@ -181,24 +181,24 @@ class _Difference:
     def _after_acknowledgement(self) -> tuple[str, str]:
         """The platform accepted a value and shows another."""
         known = self.evidence.earlier.get((self.sku, self.field))
-        if known is not None and known != TOO_YOUNG and self.pictured and self.observed == self.previous:
+        if known is not None and known != TOO_YOUNG and self.listed_before and self.observed == self.previous:
             return known, "it differed in the same way in the previous observation"
         if not self.sent:
-            if self.pictured and self.previous == self.acknowledged:
+            if self.listed_before and self.previous == self.acknowledged:
                 return (
                     "changed_on_platform",
                     f"the previous observation showed {self.previous}, and nothing was sent since",
                 )
             return "unknown", "no request since the previous observation explains it"
         former = {self._value(one) for one in self.sent if self._value(one) != self.acknowledged} - {None}
-        if self.observed in former or (self.pictured and self.observed == self.previous):
+        if self.observed in former or (self.listed_before and self.observed == self.previous):
             return (
                 "acknowledged_not_applied",
                 f"the platform accepted {self.acknowledged}, and still shows the value before it"
                 if known is None
                 else f"the platform accepted {self.acknowledged}, and shows another value in two observations",
             )
-        if self.pictured or former:
+        if self.listed_before or former:
             return (
                 "changed_on_platform",
                 f"the platform accepted {self.acknowledged}, and shows a value that shelfsync never sent",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.restore import beneath
+from shelfsync.catalog.restore import with_unrestored
 from shelfsync.catalog.suppression import sold_out
 from shelfsync.rows.alignment import aligned, any_of, column, differs
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
@@ -80,7 +80,9 @@ class Case:
 
         A value that a restoration changed counts as it would be without the restoration.
         """
-        return beneath(completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored)
+        return with_unrestored(
+            completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored
+        )
 
     @cached_property
     def before(self) -> dict[str, pa.Array]:

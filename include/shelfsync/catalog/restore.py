@@ -56,7 +56,7 @@ def _column(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
     return pa.nulls(rows.num_rows, field.type)
 
 
-def beneath(known: pa.Table, unrestored: pa.Table | None) -> pa.Table:
+def with_unrestored(known: pa.Table, unrestored: pa.Table | None) -> pa.Table:
     """What is known of a vendor (BASELINE schema), with the values that it would have without any restoration."""
     if unrestored is None or unrestored.num_rows == 0:
         return known

@@ -271,13 +271,13 @@ def _cost(came: pa.Array) -> pa.Array:
 
 
 def _sales_buffer(came: pa.Array) -> pa.Array:
-    """Whole pieces, or null: a senseless buffer does not quarantine its row, it only suppresses no quantity."""
+    """Whole pieces, or null: a unusable buffer does not quarantine its row, it only suppresses no quantity."""
     if came.null_count == len(came):
         return pa.nulls(len(came), pa.int64())
     numbers = number.read(came)
     pieces = numbers.pieces()
-    senseless = numbers.comma | numbers.garbled | numbers.fraction | numbers.negative | _too_large(numbers, pieces)
-    return pc.if_else(pa.array(senseless), pa.scalar(None, pa.int64()), pieces)
+    unusable = numbers.comma | numbers.garbled | numbers.fraction | numbers.negative | _too_large(numbers, pieces)
+    return pc.if_else(pa.array(unusable), pa.scalar(None, pa.int64()), pieces)
 
 
 def _active(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:

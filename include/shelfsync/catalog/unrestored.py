@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, beneath, rows_of_layer
+from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, rows_of_layer, with_unrestored
 from shelfsync.rows.alignment import aligned, any_of, column, same
 from shelfsync.schemas import BASELINE, completed
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def without_restorations(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key) -> Case:
     """The case as it would be without restorations: from what would be acknowledged to the ERP's own snapshot (`erp`, SNAPSHOT schema)."""
     known = completed(case.baseline if case.known is None else case.known, BASELINE)
-    base = beneath(known, case.unrestored)
+    base = with_unrestored(known, case.unrestored)
     delta = compute_delta(erp, base, full=False, quarantined=quarantined, key=key)
     if not complete:
         delta = delta.filter(pc.not_equal(delta["change"], "removed"))
@@ -42,7 +42,7 @@ def next_unrestored(case: Case, erp: pa.Table, released: pa.Table, restorations:
     """
     known = completed(case.baseline if case.known is None else case.known, BASELINE)
     skus = column(known, "sku")
-    before, now = beneath(known, case.unrestored), aligned(released, skus, RESTORED)
+    before, now = with_unrestored(known, case.unrestored), aligned(released, skus, RESTORED)
     of_erp, wanted = (aligned(table, skus, RESTORED) for table in (erp, case.snapshot))
     bottom, above = {}, {}
     for name in RESTORED:

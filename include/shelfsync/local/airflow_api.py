@@ -155,7 +155,7 @@ class AirflowApi:
 def wait_known(stack: RunningStack, airflow: AirflowApi, dag_id: str) -> None:
     """Returns once Airflow has parsed the DAG."""
     knows = functools.partial(airflow.knows, dag_id)
-    stack.wait_for(knows, what=f"Airflow to find {dag_id}", timeout_s=PARSED_TIMEOUT_S, guilty="dag-processor")
+    stack.wait_for(knows, what=f"Airflow to find {dag_id}", timeout_s=PARSED_TIMEOUT_S, log_of="dag-processor")
 
 
 def run_dag(stack: RunningStack, airflow: AirflowApi, dag_id: str, echo: Callable[[str], None]) -> str:
@@ -191,7 +191,7 @@ def wait_ended(stack: RunningStack, airflow: AirflowApi, runs: Mapping[str, str]
         return set(states.values()) == {"success"}
 
     names = " and ".join(runs)
-    stack.wait_for(ended, what=f"{names} to end", timeout_s=RUN_TIMEOUT_S, guilty="scheduler", every_s=1.0)
+    stack.wait_for(ended, what=f"{names} to end", timeout_s=RUN_TIMEOUT_S, log_of="scheduler", every_s=1.0)
 
 
 def failure(stack: RunningStack, airflow: AirflowApi, dag_id: str, run_id: str) -> ServiceFailedError:

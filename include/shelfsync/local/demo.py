@@ -168,7 +168,7 @@ def _wait_fulfilled(
         fulfilled,
         what=f"order {order_id} to be fulfilled",
         timeout_s=FULFILLED_TIMEOUT_S,
-        guilty="store-hub",
+        log_of="store-hub",
         every_s=1.0,
     )
     echo(f"order {order_id} is fulfilled")

@@ -229,7 +229,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def sick_parts(url: str) -> list[str]:
+def unhealthy_parts(url: str) -> list[str]:
     """Airflow's components that report themselves unhealthy, as services; the API server if it or the database is unavailable."""
     import httpx
 

@@ -29,8 +29,8 @@ from shelfsync.local.services import (
     overruled,
     report,
     services,
-    sick_parts,
     stand_in,
+    unhealthy_parts,
 )
 from shelfsync.local.supervisor import SILENT_S, ServiceFailedError, Supervisor
 
@@ -86,16 +86,16 @@ class RunningStack:
         return airflow_home.admin_password(self.place.airflow)
 
     def wait_for(
-        self, condition: Callable[[], bool], *, what: str, timeout_s: float, guilty: str, every_s: float = 0.3
+        self, condition: Callable[[], bool], *, what: str, timeout_s: float, log_of: str, every_s: float = 0.3
     ) -> None:
-        """Polls until `condition` holds, keeping the services up; raises ServiceFailedError with the log of `guilty` after the timeout."""
+        """Polls until `condition` holds, keeping the services up; raises ServiceFailedError with the log of `log_of` after the timeout."""
         deadline_s = time.monotonic() + timeout_s
         while not condition():
             self.watch(ends_max=ENDS_MAX)
             if time.monotonic() > deadline_s:
-                log = self.processes.log(guilty)
-                message = f"{what}: not within {timeout_s:.0f} s. The log of {guilty}: {log}"
-                raise ServiceFailedError(message, guilty, self.processes.last_lines(guilty))
+                log = self.processes.log(log_of)
+                message = f"{what}: not within {timeout_s:.0f} s. The log of {log_of}: {log}"
+                raise ServiceFailedError(message, log_of, self.processes.last_lines(log_of))
             time.sleep(every_s)
 
     def watch(self, *, ends_max: int | None = None) -> None:
@@ -108,16 +108,16 @@ class RunningStack:
         for name in (SANDBOX, "receiver"):
             if name in self.table and (health := self.table[name].health):
                 there = functools.partial(answers, health)
-                self.wait_for(there, what=f"{name} to answer", timeout_s=READY_TIMEOUT_S, guilty=name)
+                self.wait_for(there, what=f"{name} to answer", timeout_s=READY_TIMEOUT_S, log_of=name)
         api = self.table["api-server"].health
         assert api
         deadline_s = time.monotonic() + READY_TIMEOUT_S
-        while sick := sick_parts(api):
+        while unhealthy := unhealthy_parts(api):
             self.watch(ends_max=ENDS_MAX)
             if time.monotonic() > deadline_s:
-                guilty = sick[0]
-                message = f"Airflow is not ready within {READY_TIMEOUT_S:.0f} s: {', '.join(sick)}. The log: {self.processes.log(guilty)}"
-                raise ServiceFailedError(message, guilty, self.processes.last_lines(guilty))
+                log_of = unhealthy[0]
+                message = f"Airflow is not ready within {READY_TIMEOUT_S:.0f} s: {', '.join(unhealthy)}. The log: {self.processes.log(log_of)}"
+                raise ServiceFailedError(message, log_of, self.processes.last_lines(log_of))
             time.sleep(0.5)
 
 

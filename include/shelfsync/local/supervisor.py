@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.back_off import back_off_s
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local.services import API_SERVER, sick_parts
+from shelfsync.local.services import API_SERVER, unhealthy_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,9 +93,9 @@ class Supervisor:
     def _kill_the_silent(self, now_s: float) -> None:
         """If the API server or the database is unavailable, the state of the others is unknown, and their time begins anew."""
         api, _ = self._services.get(API_SERVER, (None, None))
-        sick = sick_parts(api.health) if api is not None and api.health is not None else []
+        unhealthy = unhealthy_parts(api.health) if api is not None and api.health is not None else []
         for name, state in self._states.items():
-            if API_SERVER in sick or name not in sick or state.again_s is not None:
+            if API_SERVER in unhealthy or name not in unhealthy or state.again_s is not None:
                 state.silent_since_s = None
             elif state.silent_since_s is None:
                 state.silent_since_s = now_s

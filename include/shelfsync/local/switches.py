@@ -73,7 +73,7 @@ def wait_parsed(stack: RunningStack, airflow: AirflowApi) -> list[Dag]:
         return not left
 
     stack.wait_for(
-        parsed, what="Airflow to parse every DAG", timeout_s=PARSED_TIMEOUT_S, guilty="dag-processor", every_s=1.0
+        parsed, what="Airflow to parse every DAG", timeout_s=PARSED_TIMEOUT_S, log_of="dag-processor", every_s=1.0
     )
     return airflow.dags(TAG)
 

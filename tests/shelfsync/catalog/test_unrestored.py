@@ -14,7 +14,7 @@ from catalog_strategies import shelves
 from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.restore import RESTORED, UNRESTORED, beneath, overlay
+from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
 from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.catalog import RULES
@@ -44,7 +44,7 @@ def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repea
     assert unrestored.schema == UNRESTORED
     shown = apply(there.delta, acknowledged)
     back = _case(erp, shown, unrestored, REPEATED if repeats else History())
-    assert _restorable(beneath(shown, unrestored)).items() >= _restorable(acknowledged).items()
+    assert _restorable(with_unrestored(shown, unrestored)).items() >= _restorable(acknowledged).items()
     assert apply_guards(back).held_changes == ()
 
 
@@ -105,5 +105,5 @@ def test_a_restoration_on_top_of_another_remembers_what_that_one_showed():
 
 def test_a_vendor_without_restorations_is_what_is_known_of_it():
     base = _shelf(a="6.00")
-    assert beneath(base, None) is base
-    assert beneath(base, pa.Table.from_pylist([], schema=UNRESTORED)) is base
+    assert with_unrestored(base, None) is base
+    assert with_unrestored(base, pa.Table.from_pylist([], schema=UNRESTORED)) is base

@@ -75,8 +75,8 @@ def _nothing_left(
     Beneath a restoration the ERP may have changed nevertheless.
     """
     case, categories_path = read_case(context, row, delta_path, facts)
-    beneath = _beneath(context, row, case)
-    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], beneath))
+    unrestored = _unrestored(context, row, case)
+    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], unrestored))
     with context.engine.begin() as connection:
         vendors.lock(connection, row.vendor)
         holds.renew(
@@ -87,10 +87,10 @@ def _nothing_left(
             run_id=row.run_id,
             generation=row.generation,
             hours=context.settings.guards.hold_hours,
-            kept=beneath.carried,
+            kept=unrestored.carried,
         )
         if restore.is_concerned(row, case):
-            _record(connection, run, row, case, categories_path, beneath, ())
+            _record(connection, run, row, case, categories_path, unrestored, ())
         approved = holds.approved(connection, Subject.CATALOG, row.vendor, hours=context.settings.guards.approval_hours)
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
 
@@ -115,14 +115,14 @@ def _guard_vendor(
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
     verdict = apply_guards(case, approved=[rows for _, rows in approved], declined=declined)
-    beneath = _beneath(context, row, case)
+    unrestored = _unrestored(context, row, case)
     released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": context.lake.write_table("released", row.vendor, released),
         "held_path": context.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
-    all_held = _with_unseen(context, row, verdict.held_changes, declined, beneath)
+    all_held = _with_unseen(context, row, verdict.held_changes, declined, unrestored)
     found = [] if run.dry_run else written(context, case, all_held)
     held_by = "rows would be held by" if run.dry_run else "rows held by"
     for one in verdict.held_changes:
@@ -146,10 +146,10 @@ def _guard_vendor(
                 run_id=run.run_id,
                 generation=row.generation,
                 hours=hours,
-                kept=beneath.carried,
+                kept=unrestored.carried,
             )
             _spend(connection, row, done)
-        _record(connection, run, row, case, categories_path, beneath, verdict.held_changes)
+        _record(connection, run, row, case, categories_path, unrestored, verdict.held_changes)
 
 
 def _with_unseen(
@@ -157,7 +157,7 @@ def _with_unseen(
     row: VendorRun,
     held_changes: Iterable[HeldChanges],
     declined: Iterable[HeldChanges],
-    beneath: Unrestored,
+    unrestored: Unrestored,
 ) -> list[HeldChanges]:
     """The held changes, and the rows of declined or expired holds that this extract does not show although the ERP may have them.
 
@@ -168,7 +168,7 @@ def _with_unseen(
     from shelfsync.rows.alignment import column
     from shelfsync.schemas import QUARANTINE
 
-    left = [one for one in declined if one.carried not in beneath.carried]
+    left = [one for one in declined if one.carried not in unrestored.carried]
     if not left:
         return list(held_changes)
     shown = column(context.lake.read_table(row.erp_path or row.snapshot_path or "", ["sku"]), "sku")
@@ -180,7 +180,7 @@ def _with_unseen(
     return with_unseen(held_changes, rows)
 
 
-def _beneath(context: Context, row: VendorRun, case: Case) -> Unrestored:
+def _unrestored(context: Context, row: VendorRun, case: Case) -> Unrestored:
     """The ERP's changes that a restoration hides; nothing if there is no restoration."""
     if not restore.is_concerned(row, case):
         return Unrestored()
@@ -196,7 +196,7 @@ def _record(
     row: VendorRun,
     case: Case,
     categories_path: str | None,
-    beneath: Unrestored,
+    unrestored: Unrestored,
     held_changes: Iterable[HeldChanges],
 ) -> None:
     """Records the ERP's extract, without the effect of restorations."""
@@ -208,8 +208,8 @@ def _record(
         snapshot_path=row.erp_path or row.snapshot_path or "",
         rows=case.extract_rows,
         categories_path=categories_path,
-        trusted=FEED_RULES.isdisjoint({*beneath.rules, *(one.rule for one in held_changes)}),
-        unrestored_path=beneath.path,
+        trusted=FEED_RULES.isdisjoint({*unrestored.rules, *(one.rule for one in held_changes)}),
+        unrestored_path=unrestored.path,
     )
 
 

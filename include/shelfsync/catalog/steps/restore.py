@@ -212,7 +212,7 @@ class Unrestored:
     rules: frozenset[str] = frozenset()
     """The guards that would hold some of the ERP's own changes."""
     carried: frozenset[int] = frozenset()
-    """Declined or expired holds whose values the ERP still has beneath the restoration."""
+    """Declined or expired holds whose values the ERP still has under the restoration."""
 
 
 def read_unrestored(context: Context, path: str | None) -> pa.Table | None:

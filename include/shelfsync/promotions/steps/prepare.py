@@ -203,8 +203,8 @@ class _Preparation:
         self._prepared.approved.add(hold.fingerprint)
         return True
 
-    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table, unoffered: pa.Table) -> None:
-        """`unsure` (KEPT): an operator or the ERP must decide. `senseless`: not possible. Both keep their acknowledged values.
+    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, impossible: pa.Table, unoffered: pa.Table) -> None:
+        """`unsure` (KEPT): an operator or the ERP must decide. `impossible`: not possible. Both keep their acknowledged values.
 
         `unoffered` (KEPT) leave the promotion.
         """
@@ -214,16 +214,16 @@ class _Preparation:
         from shelfsync.promotions.group import contents, filled, same_offers
 
         shared = same_offers(
-            pa.concat_tables([table.select(["head"]) for table in (rows, unsure, senseless)]), self._heads.all
+            pa.concat_tables([table.select(["head"]) for table in (rows, unsure, impossible)]), self._heads.all
         )
         also: dict[int, set[str]] = defaultdict(set)
         for number, first in shared.items():
             also[first].add(self._heads.all[number].campaign)
-        rows, unsure, senseless, unoffered = (
-            _renumbered(table, shared) for table in (rows, unsure, senseless, unoffered)
+        rows, unsure, impossible, unoffered = (
+            _renumbered(table, shared) for table in (rows, unsure, impossible, unoffered)
         )
         wanted = {number: (entries, digest) for number, entries, digest in contents(rows)}
-        kept = _by_head(pa.concat_tables([unsure, senseless]))
+        kept = _by_head(pa.concat_tables([unsure, impossible]))
         unsure_skus, unoffered_skus = _by_head(unsure), _by_head(unoffered)
         none = pa.array([], pa.string())
         for number in sorted({*wanted, *kept}):
