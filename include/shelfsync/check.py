@@ -134,7 +134,7 @@ def promotion_warnings(context: Context) -> list[str]:
     if not context.settings.promotions.configured:
         return []
     try:
-        with promotion_settings_in_errors():
+        with promotion_settings_in_errors(context.settings):
             absent = open_promotions(context.settings, RAW, REQUIRED).absent_columns()
     except ShelfsyncError as error:  # the catalog is in order all the same
         return [str(error)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from shelfsync.secret_mask import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class ExitCode(IntEnum):
@@ -125,6 +125,10 @@ class ShelfsyncError(Exception):
     def __init__(self, *args: object) -> None:
         super().__init__(*(mask(one) if isinstance(one, str) else one for one in args))
 
+    def reword(self, word: Callable[[str], str]) -> None:
+        """Puts another text in place of each of its own."""
+        self.args = tuple(word(one) if isinstance(one, str) else one for one in self.args)
+
     @property
     def page(self) -> str:
         """Where the reference explains it: the place of the function that raised it, or that of its class if no function did."""
@@ -151,6 +155,10 @@ class ConfigurationError(ShelfsyncError):
         end = "" if self.problem.endswith(("?", "!")) else "."
         super().__init__(f"{setting}: {self.problem}{end} {remedy}")
         self.remedy = mask(remedy)
+
+    def reword(self, word: Callable[[str], str]) -> None:
+        super().reword(word)
+        self.setting, self.problem, self.remedy = word(self.setting), word(self.problem), word(self.remedy)
 
 
 class UnreachableError(ConfigurationError):

@@ -100,11 +100,15 @@ class Layout:
         self.extract = extract
         self.vendor_ids = vendor_ids or VendorIds({})
         self.notation = notation or Notation()
+        self.named: Callable[[str], str] = str
+        """A message under the names of the source's own settings."""
 
     @classmethod
     def of(cls, settings: SourceSettings, extract: ExtractSchema = CATALOG) -> Layout:
         ids, notation = VendorIds.of(settings), Notation.of(settings)
-        return cls(settings.columns, settings.constants, settings.mapping, extract, ids, notation)
+        layout = cls(settings.columns, settings.constants, settings.mapping, extract, ids, notation)
+        layout.named = settings.named
+        return layout
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
         """The name in shelfsync -> the ERP's name, for the columns of the ERP; a ConfigurationError names what is missing.

@@ -212,9 +212,10 @@ class Extract:
         ids = self._layout.vendor_ids.platform_ids(pa.array(claim.failed, pa.string()))
         for vendor, why in zip(ids.to_pylist(), claim.failed.values(), strict=True):
             if vendor is not None:
-                self.failed[vendor] = why
+                self.failed[vendor] = self._layout.named(why)
             else:
-                log.warning("extract: a store that SHELFSYNC_ERP__VENDOR_IDS leaves out cannot be read: %s", why)
+                line = f"extract: a store that SHELFSYNC_ERP__VENDOR_IDS leaves out cannot be read: {why}"
+                log.warning("%s", self._layout.named(line))
 
     def _prove(self, claim: Claim) -> Proof:
         if not self.rows and not claim.expected and not (self._may_be_empty and claim.expected == 0):
@@ -237,7 +238,7 @@ class Extract:
             )
         complete = claim.expected is not None and claim.caveat is None
         how = claim.how if claim.caveat is None else f"{claim.how}; {claim.caveat}"
-        return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=how)
+        return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=self._layout.named(how))
 
 
 def none_of(vendors: Sequence[str], have: str) -> DataError:

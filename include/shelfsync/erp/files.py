@@ -132,8 +132,9 @@ class _Store:
 class _Stores(dict[str | None, _Store]):
     """The stores of an address by the ERP's id (None: all in one), each with a net of its own: whatever it raises, it fails alone (I10)."""
 
-    def __init__(self, found: Sequence[FoundFile]) -> None:
+    def __init__(self, found: Sequence[FoundFile], named: Callable[[str], str]) -> None:
         super().__init__()
+        self._named = named
         for file in found:
             self.setdefault(file.vendor, _Store()).files.append(file)
         self.errors: dict[str, Exception] = {}
@@ -154,7 +155,7 @@ class _Stores(dict[str | None, _Store]):
 
     def failed(self) -> dict[str, str]:
         """The ERP's id -> why. If every store failed, its first error is raised."""
-        reasons = {vendor: shown(in_one_line(error)) for vendor, error in self.errors.items()}
+        reasons = {vendor: self._named(shown(in_one_line(error))) for vendor, error in self.errors.items()}
         if self.errors and not self.good():
             first, *others = self.errors
             for vendor in others:
@@ -197,7 +198,7 @@ class FilesSource:
     def check(self) -> dict[str, str]:
         if self._layout.hook is not None:
             self._layout.hook.load()
-        stores = _Stores(self.found())
+        stores = _Stores(self.found(), self._layout.named)
         self._expected(stores)
         self._read_names(stores, self._layout.sources)
         if self._layout.hook is not None:
@@ -227,7 +228,7 @@ class FilesSource:
         return self._columns(self._layout.absent)
 
     def _columns(self, select: Callable[..., tuple[str, ...]]) -> tuple[str, ...]:
-        stores = _Stores(self.found())
+        stores = _Stores(self.found(), self._layout.named)
         columns = self._read_names(stores, select)
         stores.failed()
         return tuple(dict.fromkeys(name for found in columns for name in found))
@@ -249,7 +250,7 @@ class FilesSource:
             self._layout.hook.load()  # outside of the nets: a hook that is missing is no store's fault
         every = self.found()
         found = self._of_vendors(every, vendors)
-        stores = _Stores(found)
+        stores = _Stores(found, self._layout.named)
         for vendor, store in stores.items():
             with stores.net(vendor):  # what the reader of a chunk throws comes here too
                 for file in store.files:

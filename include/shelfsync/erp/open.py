@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SINCE_FILE, CHANGES_SQL, Feed
 from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
-from shelfsync.erp.vendor_ids import VendorIds
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
@@ -97,24 +96,16 @@ def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, 
             "no promotions are configured",
             "Give the SELECT that returns them, here or by SHELFSYNC_PROMOTIONS__SQL_FILE, or set SHELFSYNC_PROMOTIONS__FILES (docs/how-to/promotions.md).",
         )
-    if own.files is None and own.url is None:
-        own = own.model_copy(update={"url": settings.erp.url})
-    if not own.vendor_ids and own.vendor_ids_file is None:
-        ids = {"vendor_ids": settings.erp.vendor_ids, "vendor_ids_file": settings.erp.vendor_ids_file}
-        own = own.model_copy(update=ids)
-        VendorIds.of(own)  # an error in them names the ERP's setting, which has them
-    with promotion_settings_in_errors():
+    own = own.completed(settings.erp)
+    with promotion_settings_in_errors(settings):
         return open_source(own, ExtractSchema(schema, required, ("price",)), may_be_empty=True)
 
 
 @contextlib.contextmanager
-def promotion_settings_in_errors() -> Iterator[None]:
-    """Each ConfigurationError names the promotions' settings and not the catalog's."""
+def promotion_settings_in_errors(settings: Settings) -> Iterator[None]:
+    """Each error of the promotions' source names their settings and not the catalog's."""
     try:
         yield
-    except ConfigurationError as error:
-        texts = (
-            text.replace("SHELFSYNC_ERP__", "SHELFSYNC_PROMOTIONS__")
-            for text in (error.setting, error.problem, error.remedy)
-        )
-        raise ConfigurationError(*texts) from None
+    except ShelfsyncError as error:
+        error.reword(settings.promotions.completed(settings.erp).named)
+        raise

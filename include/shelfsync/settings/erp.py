@@ -72,6 +72,10 @@ class SourceSettings(Section):
     """Longest wait for one answer of the ERP's database or file: a statement, an opening, or CHUNK_ROWS rows. A whole reading may take
     longer."""
 
+    def named(self, text: str) -> str:
+        """A message of a source under the names of these settings: each source names those of the catalog."""
+        return text
+
 
 class ErpSettings(SourceSettings):
     """Where stock and prices come from, and how shelfsync reads only what changed."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, PrivateAttr, SecretStr
 
 from shelfsync.settings.erp import SourceSettings
+
+if TYPE_CHECKING:
+    from shelfsync.settings.erp import ErpSettings
+
+_OF_THE_CATALOG = re.compile(r"SHELFSYNC_ERP__(\w+)")
 
 
 class PromotionSettings(SourceSettings):
@@ -52,6 +58,29 @@ class PromotionSettings(SourceSettings):
     """Longest wait between two polls of a job."""
     retry_s: float = Field(86_400.0, gt=0)
     """Wait before the retry of a rejected SKU. A change of its price, its base price or the assortment ends the wait."""
+
+    _of_catalog: frozenset[str] = PrivateAttr(frozenset())
+
+    def completed(self, catalog: ErpSettings) -> Self:
+        """These settings with what they take from those of the catalog where they state nothing."""
+        taken: dict[str, Any] = {}
+        if self.files is None and self.url is None:
+            taken["url"] = catalog.url
+        if not self.vendor_ids and self.vendor_ids_file is None:
+            taken |= {"vendor_ids": catalog.vendor_ids, "vendor_ids_file": catalog.vendor_ids_file}
+        found = self.model_copy(update=taken)
+        found._of_catalog = frozenset(name for name, value in taken.items() if value)  # noqa: SLF001  its own copy
+        return found
+
+    def named(self, text: str) -> str:
+        """A message of a source under the names of the promotions' settings, but for what they take from the catalog's."""
+
+        def own(found: re.Match[str]) -> str:
+            name = found[1].casefold()
+            is_own = name in type(self).model_fields and name not in self._of_catalog
+            return f"SHELFSYNC_PROMOTIONS__{found[1]}" if is_own else found[0]
+
+        return _OF_THE_CATALOG.sub(own, text)
 
     @property
     def configured(self) -> bool:

@@ -47,7 +47,11 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
     source = open_promotions(context.settings, RAW, REQUIRED)
     only = (*wanted, EVERY) if wanted else ()
     with Partition(context.lake, only, rows_in_memory=_ROWS_IN_MEMORY, kind=KIND, schema=RAW) as partition:
-        with promotion_settings_in_errors(), erp_asked(context.engine, PROMOTIONS), source.read() as extracted:
+        with (
+            promotion_settings_in_errors(context.settings),
+            erp_asked(context.engine, PROMOTIONS),
+            source.read() as extracted,
+        ):
             for chunk in extracted:
                 partition.add(_for_all(chunk))
             proof = extracted.proof()
