@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from partner_api.session import Clock, SystemClock
-from shelfsync import hold_subjects, metrics
+from shelfsync import display, hold_subjects, metrics
 from shelfsync.context import Context
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 
@@ -57,6 +57,7 @@ def assemble(
     from shelfsync.store.engine import libpq_url
     from shelfsync.store.lake import Lake
 
+    closing.enter_context(display.used(display.Display.of(settings.time_zone, settings.currency)))
     lock = threading.Lock()
 
     @functools.cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
-from shelfsync import logs
+from shelfsync import display, logs
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
@@ -121,7 +121,7 @@ def file_warnings(context: Context) -> list[str]:
     written = [time for file in found[-_FILES_ASKED:] if (time := file.written()) is not None]
     if written and (age := dt.datetime.now(dt.UTC) - max(written)) > _FILES_AGE:
         lines.append(
-            f"the newest file at {address.shown(settings.files)} was written {age.days} days ago, at {max(written):%Y-%m-%d %H:%M} UTC. See"
+            f"the newest file at {address.shown(settings.files)} was written {age.days} days ago, at {display.minute(max(written))}. See"
             " whether the ERP still writes it, or whether it is a file of another day"
         )
     return lines

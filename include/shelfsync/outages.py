@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.errors import BrokenOffError, DataError, TryAgainError, UnreachableError, without_stop
 from shelfsync.store.metadata import after, count, identity, instant, metadata, moment, text, written
 
@@ -125,8 +126,8 @@ def lines(found: Iterable[dict[str, Any]]) -> list[str]:
 
 def _line(row: dict[str, Any]) -> str:
     requests = "1 request" if row["failures"] == 1 else f"{row['failures']:,} requests"
-    began, last = (f"{row[name]:%Y-%m-%d %H:%M:%S}" for name in ("began_at", "failed_at"))
+    began, last = (display.instant(row[name]) for name in ("began_at", "failed_at"))
     failures = f"{requests} had no answer, the last at {last}: {row['error']}"
     if row["ended_at"] is None:
-        return f"the {row['service']} is away since {began} UTC ({failures}). Each run tries again by itself"
-    return f"the {row['service']} was away from {began} to {row['ended_at']:%Y-%m-%d %H:%M:%S} UTC ({failures})"
+        return f"the {row['service']} is away since {began} ({failures}). Each run tries again by itself"
+    return f"the {row['service']} was away from {began} to {display.instant(row['ended_at'])} ({failures})"

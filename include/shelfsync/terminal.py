@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from shelfsync import display
 from shelfsync.characters import plain
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _freshness_row(row: dict[str, Any]) -> list[str]:
 
 def _run_row(row: dict[str, Any]) -> list[str]:
     kind = row["kind"] + (" (dry)" if row["dry_run"] else "")
-    started = f"{row['started_at']:%Y-%m-%d %H:%M:%S %Z}"
+    started = display.instant(row["started_at"])
     return [str(row["run_id"]), kind, row["state"], started, row["error"] or row["run_key"]]
 
 
@@ -176,14 +177,14 @@ def timeline_table(events: Iterable[Event]) -> FittedTable:
     """What happened to a SKU, oldest first."""
     rows = [
         [
-            f"{event.at:%Y-%m-%d %H:%M:%S}",
+            display.instant(event.at),
             event.step,
             event.message,
             "" if event.values == type(event.values)() else str(event.values),
         ]
         for event in events
     ]
-    return FittedTable({"when (UTC)": 10, "step": 11, "what": 12, "values": 10}, rows)
+    return FittedTable({"when": 10, "step": 11, "what": 12, "values": 10}, rows)
 
 
 class PlainConsole(Console):

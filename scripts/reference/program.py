@@ -37,6 +37,8 @@ UNITS = {
 }
 EXAMPLES = {
     "home": "/var/lib/shelfsync",
+    "time_zone": "Europe/Berlin",
+    "currency": "EUR",
     "config": "/etc/shelfsync/shelfsync.toml",
     "database_url": "postgresql://shelfsync:PASSWORD@db.example.com:5432/shelfsync",
     "lake_url": "s3://example-lake/shelfsync",

@@ -82,9 +82,9 @@ def erp(tmp_path) -> SmallErp:
 
 @pytest.fixture
 def make_settings(tmp_path, database_url, platform, erp):
-    """Settings of a world of this test; sections may be overridden by name."""
+    """Settings of a world of this test; sections may be overridden by name, and settings without a section given."""
 
-    def make(**sections: dict[str, Any]) -> Settings:
+    def make(**sections: Any) -> Settings:
         base: dict[str, Any] = {
             "platform": {
                 "base_url": platform.base_url,
@@ -96,7 +96,8 @@ def make_settings(tmp_path, database_url, platform, erp):
             "sync": {"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 30},
             "rate_limit": {"requests_per_minute": 60_000, "pause_max_s": 0.2},
         }
-        merged = {name: base.get(name, {}) | sections.get(name, {}) for name in base | sections}
+        merged = base | sections
+        merged |= {name: {**base.get(name, {}), **one} for name, one in merged.items() if isinstance(one, dict)}
         return Settings(home=tmp_path / "home", database_url=database_url, lake_url=str(tmp_path / "lake"), **merged)
 
     return make
@@ -107,7 +108,7 @@ def make_world(make_settings, platform, erp):
     """Opens worlds over the same database, ERP and platform, with settings of one's own."""
     with contextlib.ExitStack() as stack:
 
-        def make(**sections: dict[str, Any]) -> World:
+        def make(**sections: Any) -> World:
             settings = make_settings(**sections)
             return World(stack.enter_context(open_calls(settings)), erp, platform, settings)
 

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import display
 from shelfsync.catalog import job_log
 from shelfsync.rows.alignment import column, padded, require_order
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
@@ -248,9 +249,12 @@ def _line(item: dict[str, Any], seen: Shown, unproven: list[str]) -> dict[str, A
     has = {"price": _cut(seen.price), "active": seen.active}
     differs = [name for name in PROVABLE if item[name] is not None and item[name] != has[name]]
     texts = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
-    reasons = [f"the listing shows {name} {texts[name]}, sent was {item[name]}" for name in differs]
+    reasons = [
+        f"the listing shows {name} {display.value(name, has[name])}, sent was {display.value(name, item[name])}"
+        for name in differs
+    ]
     reasons += [
-        f"the listing may still show {name} {item[name]} from before, as another value was sent in between"
+        f"the listing may still show {name} {display.value(name, item[name])} from before, as another value was sent in between"
         for name in unproven
         if item[name] is not None and name not in differs
     ]

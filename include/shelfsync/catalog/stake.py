@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import display
 from shelfsync.decisions.moves import lines as move_lines
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def lines(found: dict[str, Any], moves: Iterable[dict[str, Any]]) -> Iterator[st
     yield from move_lines(moves)
     if found["repriced"]:
         of = f"{found['valued']:,} of {found['repriced']:,} changed prices with known stock"
-        yield f"value at stake: {found['price_value']:,.2f}, the change of price times the stock, over {of}"
+        yield f"value at stake: {display.total(found['price_value'])}, the change of price times the stock, over {of}"
     if found["off_sale"]:
-        yield f"stock that goes off sale: {found['off_value']:,.2f} at the old price"
+        yield f"stock that goes off sale: {display.total(found['off_value'])} at the old price"
 
 
 def _count(mask: pa.ChunkedArray) -> int:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shelfsync import display
 from shelfsync.characters import plain, plain_json
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
@@ -133,8 +134,9 @@ def _printing(function: Callable[..., Answer]) -> Callable[..., None]:
         set_level(quiet=quiet, verbose=verbose)
         _reject_too_large(options)
         try:
-            answer = function(**options)
-            print_answer(answer, as_json=as_json)
+            with display.scope(), display.for_scripts() if as_json else contextlib.nullcontext():
+                answer = function(**options)
+                print_answer(answer, as_json=as_json)
             brief = None if as_json or is_quiet() else answer.brief
         finally:
             root.setLevel(before)
@@ -175,22 +177,23 @@ _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
 
 
 def read_instant(text: str) -> dt.datetime:
-    """An ISO instant; UTC where no offset is given."""
+    """An ISO instant, in UTC; of the chain's zone where no offset is given."""
+    from shelfsync.settings import read_settings
+
+    zone = read_settings().time_zone
     try:
-        read = dt.datetime.fromisoformat(text)
-        read = read if read.tzinfo else read.replace(tzinfo=dt.UTC)
-        read.astimezone(dt.UTC)
-    except (ValueError, OverflowError):  # before the year 1 or after 9999, seen from Greenwich
-        raise typer.BadParameter(
-            f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00"
-        ) from None
-    return read
+        return display.read_instant(text, zone)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def read_past(text: str) -> dt.datetime:
     """The end of a past instant, in UTC: see `asked_instant`."""
+    from shelfsync.settings import read_settings
+
+    zone = read_settings().time_zone
     try:
-        return asked_instant(text)
+        return asked_instant(text, zone)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -258,7 +261,10 @@ Full = Annotated[bool, typer.Option("--full", help="Send the whole assortment, n
 At = Annotated[
     dt.datetime | None,
     typer.Option(
-        "--at", metavar="TIME", parser=read_past, help="The instant: 2026-03-01T10:42 (UTC), or with an offset."
+        "--at",
+        metavar="TIME",
+        parser=read_past,
+        help="The instant: 2026-03-01T10:42 (in SHELFSYNC_TIME_ZONE), or with an offset.",
     ),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the ledger.")]
@@ -323,6 +329,7 @@ def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Contex
 
     settings = read_settings()
     logs.configure(settings.log_format, logging.getLogger().level, reports=reports)
+    display.use(display.Display.of(settings.time_zone, settings.currency))
     with open_app(settings, read_only=read_only) as context:
         if (line := new_ledger_warning(context)) is not None:
             log.warning("%s", line)
@@ -348,7 +355,7 @@ def _print_document(kind: str, content: Any) -> None:
 def _value(value: object) -> object:
     """What JSON has no form for: an instant in ISO 8601 with its offset, a length of time in seconds, anything else as text."""
     if isinstance(value, dt.datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).isoformat()
+        return (value.astimezone(dt.UTC) if value.tzinfo else value.replace(tzinfo=dt.UTC)).isoformat()
     if isinstance(value, dt.date):
         return value.isoformat()
     return value.total_seconds() if isinstance(value, dt.timedelta) else str(value)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import Answer, DryRun, Limit, Replace, command, opened
 from shelfsync.errors import PartlyFailedError
 
@@ -159,7 +160,7 @@ def _file_line(row: dict[str, Any]) -> str:
         ", and a later reading of the whole has its rows" if row["closed"] and row["state"] == "quarantined" else ""
     )
     return (
-        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<11}  {row['rows']:>9,} rows  {row['file']}{reason}{closed}"
+        f"{display.instant(row['seen_at'])}  {row['state']:<11}  {row['rows']:>9,} rows  {row['file']}{reason}{closed}"
     )
 
 
@@ -169,6 +170,6 @@ def _whose(replayed: dict[str, Any]) -> str:
 
 def _line(row: dict[str, Any]) -> str:
     about = f"job {row['platform_job_id']} ({row['job_state'] or 'not a catalog job'})" if row["kind"] == "job" else "-"
-    state = f"processed {row['processed_at']:%Y-%m-%d %H:%M:%S}" if row["processed_at"] else "waiting"
+    state = f"processed {display.instant(row['processed_at'])}" if row["processed_at"] else "waiting"
     state = f"quarantined: {row['quarantine_reason']}" if row["quarantine_reason"] else state
-    return f"{row['event_id']:>8}  {row['received_at']:%Y-%m-%d %H:%M:%S}  {row['kind']:<7}  {row['vendor'] or '-'}  {about}  {state}"
+    return f"{row['event_id']:>8}  {display.instant(row['received_at'])}  {row['kind']:<7}  {row['vendor'] or '-'}  {about}  {state}"

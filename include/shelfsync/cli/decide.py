@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import (
     Answer,
     OneVendor,
@@ -240,7 +241,7 @@ def _decision(decision: dict[str, Any]) -> str:
     thresholds = f" with the thresholds {decision['thresholds']} for this once" if decision["thresholds"] else ""
     reason = f": {decision['why']}" if decision["why"] else ""
     state = "reopened" if decision["state"] == "open" else decision["state"]
-    what = f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {state} by {decision['decided_by']} ({decision['place']}){thresholds}{reason}"
+    what = f"{display.instant(decision['decided_at'])}  {state} by {decision['decided_by']} ({decision['place']}){thresholds}{reason}"
     return f"{what}; too late: {decision['ignored']}" if decision["ignored"] else what
 
 
@@ -256,7 +257,9 @@ def _lines(found: dict[str, Any]) -> list[str]:
     for row in found["rows_shown"]:
         facts = [str(row[name]) for name in found["facts"]]
         changes = [
-            f"{name} {row[f'{name}_before']} -> {row[name]}" for name in found["values"] if row[name] is not None
+            f"{name} {display.value(name, row[f'{name}_before'])} -> {display.value(name, row[name])}"
+            for name in found["values"]
+            if row[name] is not None
         ]
         head.append("  ".join(["", row["sku"], *facts, ", ".join(changes)]))
     more = found["rows"] - len(found["rows_shown"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import Answer, DryRun, Force, Limit, OneVendor, Vendor, command, opened, read_instant
 from shelfsync.errors import DataError, PartlyFailedError
 
@@ -30,7 +31,7 @@ Delivery = Annotated[
         "--at",
         metavar="TIME",
         parser=read_instant,
-        help="When the customer receives it: 2026-03-01T18:30 (UTC), or with an offset.",
+        help="When the customer receives it: 2026-03-01T18:30 (in SHELFSYNC_TIME_ZONE), or with an offset.",
     ),
 ]
 Picked = Annotated[
@@ -72,7 +73,7 @@ def show(order: Order) -> Answer:
     lines = [_line(found), *_others(order, found), "", *(_item(item) for item in found["lines"])]
     lines.append("")
     for row in found["versions"]:
-        lines.append(f"{row['seen_at']:%H:%M:%S} {row['source']}: {row['status']}")
+        lines.append(f"{display.instant(row['seen_at'])} {row['source']}: {row['status']}")
         lines += [f"  {line}" for line in row["not_believed"]]
     lines += [f"handed over: {row['kind']} {row['state']}{_note(row['error'])}" for row in found["hand_overs"]]
     for row in found["results"]:
@@ -291,12 +292,12 @@ def _others(name: str, found: dict[str, Any]) -> list[str]:
 
 
 def _reference(row: dict[str, Any]) -> str:
-    placed = f"{row['placed_at']:%Y-%m-%d %H:%M}" if row["placed_at"] else "at an unknown time"
+    placed = display.minute(row["placed_at"]) if row["placed_at"] else "at an unknown time"
     return f"{row['order_id']} of store {row['vendor'] or '-'}, placed {placed}"
 
 
 def _line(row: dict[str, Any]) -> str:
-    placed = f"{row['placed_at']:%Y-%m-%d %H:%M}" if row["placed_at"] else "-"
+    placed = display.minute(row["placed_at"]) if row["placed_at"] else "-"
     result = f", {row['result']} {row['result_state']}" if row["result"] else ""
     given = f", store: {row['handed_over']}" if row["handed_over"] else ""
     odd = ", a time of it is not believed" if row["has_odd_time"] else ""
@@ -306,7 +307,7 @@ def _line(row: dict[str, Any]) -> str:
 
 def _item(item: dict[str, Any]) -> str:
     amount = f"{item['weight']} kg" if item["weight"] is not None else f"{item['quantity']} x"
-    return f"  {amount} {item['sku']} {item['name'] or ''}: {item['status']}, {item['total_price']}"
+    return f"  {amount} {item['sku']} {item['name'] or ''}: {item['status']}, {display.value('price', item['total_price'])}"
 
 
 def _feedback(feedback: dict[str, Any] | None) -> list[str]:

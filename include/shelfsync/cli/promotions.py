@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 import uuid
-import zoneinfo
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import (
     Answer,
     Limit,
@@ -26,8 +26,6 @@ from shelfsync.cli.sync import failures, partly, summed
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from shelfsync.context import Context
     from shelfsync.promotions.ledger.holds import Chosen
 
@@ -89,10 +87,9 @@ def status(
         result = read_status(
             context, state=state, vendor=vendor, campaign=campaign, sku=sku, problems=problems, rows=limit
         )
-        zone = zoneinfo.ZoneInfo(context.settings.promotions.timezone)
     lines = [
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
-        f" {_window(row['start_time'], row['end_time'], zone)}"
+        f" {display.span(row['start_time'], row['end_time'])}"
         + (f", {row['in_flight']} requests in flight" if row["in_flight"] else "")
         + (f", {row['rejected']} pairs rejected" if row["rejected"] else "")
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
@@ -192,14 +189,6 @@ def reopen(campaign: Campaign = None, rule: Rule = None, user: User = None, reas
     with opened() as context:
         done = reopen_holds(context, chosen, by=user_or(user), why=reason)
     return _decided(chosen, done, "held", "open again; approve or decline them")
-
-
-def _window(start: dt.datetime, end: dt.datetime, zone: zoneinfo.ZoneInfo) -> str:
-    """The times in this zone; in UTC if the end is so late in the year 9999 that the zone has no time for it."""
-    try:
-        return f"{start.astimezone(zone):%Y-%m-%d %H:%M} to {end.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
-    except OverflowError:
-        return _window(start, end, zoneinfo.ZoneInfo("UTC"))
 
 
 def _chosen(campaign: str | None, rule: str | None) -> Chosen:

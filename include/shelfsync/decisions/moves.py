@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -33,7 +35,11 @@ def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         if row["move"] is not None and row["move"] != 1:
             percent = f"{(row['move'] - 1) * 100:+,.1f} %"
-            yield f"SKU {row['sku']} of {row['vendor']}: price {row['price_before']} -> {row['price']} ({percent})"
+            yield f"SKU {row['sku']} of {row['vendor']}: price {_price(row['price_before'])} -> {_price(row['price'])} ({percent})"
+
+
+def _price(value: Any) -> str:
+    return display.value("price", value)
 
 
 def _distance(row: dict[str, Any]) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HELD, HoldState
@@ -41,23 +42,26 @@ FROM warehouse.quarantine WHERE vendor = :vendor AND sku = :sku AND run_id = :ru
 
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 _IN_FLIGHT = """
-SELECT 'job ' || j.job_id || ', sent at ' || to_char(j.created_at AT TIME ZONE 'UTC', 'HH24:MI:SS') || ', has ended'
-       || coalesce(' (deadline ' || to_char(j.deadline_at AT TIME ZONE 'UTC', 'HH24:MI:SS') || ')', '')
+SELECT 'job ' || j.job_id || ', sent at {}, has ended' || CASE WHEN j.deadline_at IS NULL THEN '' ELSE ' (deadline {})' END AS line,
+    ARRAY[j.created_at, j.deadline_at] AS times, '' AS rest
 FROM ledger.job AS j WHERE j.vendor = :vendor AND j.state IN ('submitting', 'open', 'confirmed')
 """
 
 _REJECTED = """
 SELECT CASE
-           WHEN released_by IS NOT NULL THEN 'the next run sends it again (released by ' || released_by || '). The platform rejected it ('
-           WHEN kind = 'unknown_sku' THEN 'an export or a listing shows the SKU, or its row changes. The platform rejected it ('
-           WHEN next_try_at IS NULL THEN 'the ERP''s row changes. The platform rejected it ('
-           ELSE 'shelfsync sends it again at ' || to_char(next_try_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || '. The platform rejected it ('
-       END || times || ' times, last in job ' || job_id || '): ' || reason
+           WHEN released_by IS NOT NULL THEN 'the next run sends it again'
+           WHEN kind = 'unknown_sku' THEN 'an export or a listing shows the SKU, or its row changes'
+           WHEN next_try_at IS NULL THEN 'the ERP''s row changes'
+           ELSE 'shelfsync sends it again at {}'
+       END AS line, ARRAY[next_try_at] AS times,
+    coalesce(' (released by ' || released_by || ')', '')
+       || '. The platform rejected it (' || times || ' times, last in job ' || job_id || '): ' || reason AS rest
 FROM ledger.rejection WHERE vendor = :vendor AND sku = :sku
 """
 
 _FAILED = """
-SELECT 'the next run completes the step ' || vr.failed_step || '. Run ' || vr.run_id || ' failed there: ' || vr.error
+SELECT 'the next run completes the step ' AS line, CAST(ARRAY[] AS timestamptz[]) AS times,
+    vr.failed_step || '. Run ' || vr.run_id || ' failed there: ' || vr.error AS rest
 FROM ledger.vendor_run AS vr JOIN ledger.run AS r USING (run_id)
 WHERE vr.vendor = :vendor AND NOT r.dry_run AND vr.generation = (
     SELECT last.generation FROM ledger.vendor_run AS last JOIN ledger.run USING (run_id)
@@ -66,6 +70,7 @@ WHERE vr.vendor = :vendor AND NOT r.dry_run AND vr.generation = (
 """
 
 _OBSTACLES = (_FAILED, _REJECTED, _IN_FLIGHT)
+"""Each finds a line with the places of its times, and the rest, whose texts are not shelfsync's."""
 
 
 def desired(context: Context, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Desired | None:
@@ -136,10 +141,17 @@ def _restored(context: Context, erp: pa.Table | None, sku: str, ordered: Iterabl
 def waits_for(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
     """Each as the end of "The platform will show … when". Empty: the next run can send it."""
     bound = {"vendor": vendor, "sku": sku}
-    found = [connection.execute(sa.text(statement), bound).scalar() for statement in _OBSTACLES]
+    found = [_obstacle(connection.execute(sa.text(statement), bound).first()) for statement in _OBSTACLES]
     stop = kill_switch.stopped(connection, vendor)
     paused = None if stop is None else f"sending resumes: {stop}"
     return tuple(line for line in (paused, *found) if line is not None)
+
+
+def _obstacle(row: Row[Any] | None) -> str | None:
+    if row is None:
+        return None
+    line: str = row.line.format(*(display.instant(at) for at in row.times if at is not None))
+    return f"{line}{row.rest}"
 
 
 _HOLDS = """
@@ -211,7 +223,7 @@ def _waits(row: Row[tuple[object, ...]]) -> str | None:
     if row.state == HoldState.OPEN:
         return (
             f"an operator approves hold {row.hold_id} (`shelfsync holds show {row.hold_id}`). The guard {row.rule} holds it:"
-            f" {row.message}. Without a decision by {row.expires_at:%Y-%m-%d %H:%M:%S} the hold expires"
+            f" {row.message}. Without a decision by {display.instant(row.expires_at)} the hold expires"
         )
     decided = _decided(row.state, row.decided_by, row.why)
     return (
@@ -239,7 +251,7 @@ def restored(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> 
     bound = {"vendor": vendor, "sku": sku, "at": at, "most": RESTORATIONS_MAX}
     for row in connection.execute(sa.text(_OF_SKU), bound).all():
         name = f"restoration {row.restoration_id}"
-        span = f"as of {row.state_at:%Y-%m-%d %H:%M:%S}, until {row.until_at:%Y-%m-%d %H:%M:%S}"
+        span = f"as of {display.instant(row.state_at)}, until {display.instant(row.until_at)}"
         yield Event(row.begun_at, "restore", f"{row.who} ordered {name} ({span}): {row.why}")
         if row.ended_at is not None and row.ended_at <= at:
             yield Event(row.ended_at, "restore", f"{row.ended_by} ended {name}: the ERP's values apply again")

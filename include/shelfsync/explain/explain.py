@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync import outages
+from shelfsync import display, outages
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.errors import DataError
 from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
-from shelfsync.explain.explanation import Event, Explanation, Shown, Values, plain, sentence, when
+from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
 from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
 from shelfsync.store import partitions
 from shelfsync.store.metadata import instant
@@ -175,7 +175,7 @@ def acknowledged(
     if since.run_id is None:
         because = f"job {since.job_id} sent it, and the platform {result}"
     else:
-        begun = f"run {since.run_id} ({since.kind}, started {since.started_at:%H:%M:%S})"
+        begun = f"run {since.run_id} ({since.kind}, started {display.time(since.started_at, at)})"
         because = f"{begun} sent it in job {since.job_id}, and the platform {result}"
     seen_by = None if lost else since.valid_from + dt.timedelta(seconds=propagation_s)
     return Shown(values, since.valid_from, because, unconfirmed=lost, seen_by=seen_by)
@@ -267,7 +267,11 @@ def _promotion_events(connection: Connection, vendor: str, sku: str, at: dt.date
     """Every outcome of the SKU in a promotion."""
     bound = {"vendor": vendor, "sku": sku, "at": at, "most": most}
     for row in connection.execute(sa.text(_HAPPENED), bound).mappings():
-        what = f"{row['subtype'].lower().replace('_', ' ')} {plain(row['value'])}" if row["active"] else "removed"
+        what = (
+            f"{row['subtype'].lower().replace('_', ' ')} {display.discount(row['subtype'], row['value'])}"
+            if row["active"]
+            else "removed"
+        )
         outcome = {
             "accepted": f"the platform accepted it ({row['platform_status']})",
             "rejected": f"the platform rejected it: {row['reason']}",
@@ -294,16 +298,20 @@ def _is_sold_out(acknowledged: Shown | None, observed: Shown | None) -> bool:
 def paid_sentence(found: CustomerPrice, now: dt.datetime, *, sold_out: bool = False) -> str:
     """What customers pay, or why they cannot buy it, as text for people. It follows what the catalog shows."""
     why_not = "it is off sale" if found.active is False else "its last quantity is 0" if sold_out else None
-    until = f" until {when(found.until, now)}" if found.until is not None else ""
+    until = f" until {display.time(found.until, now)}" if found.until is not None else ""
     if why_not is not None:
-        price = "" if found.price is None else f" On sale, its price is {plain(found.price)}{until}: {found.reason}."
+        price = (
+            ""
+            if found.price is None
+            else f" On sale, its price is {display.price(found.price)}{until}: {found.reason}."
+        )
         return f"Customers cannot buy it, because {why_not}.{price}"
     if found.price is None:
         return f"The price that customers pay is unknown: {found.reason}."
     if found.seen_by is None or found.seen_by <= now:
-        return f"Customers pay {plain(found.price)}{until}, because {found.reason}."
-    seen_by = when(found.seen_by, now)
+        return f"Customers pay {display.price(found.price)}{until}, because {found.reason}."
+    seen_by = display.time(found.seen_by, now)
     return (
-        f"Customers pay {plain(found.price)} from {seen_by} at the latest{until}, because {found.reason}."
+        f"Customers pay {display.price(found.price)} from {seen_by} at the latest{until}, because {found.reason}."
         " Before that, the app may still show another price."
     )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.errors import ABSENT_PAGE
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from shelfsync.promotions.warehouse.customer_price import CustomerPrice
 
-_CENT = Decimal("0.01")
-_NOT_KEPT = "What the platform showed then is unknown: nothing from before {:%Y-%m-%d} is kept."
+_NOT_KEPT = "What the platform showed then is unknown: nothing from before {} is kept."
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Values:
     def __str__(self) -> str:
         availability = {True: "on sale", False: "off sale", None: None}
         parts = (
-            None if self.price is None else f"price {plain(self.price)}",
+            None if self.price is None else f"price {display.price(self.price)}",
             availability[self.active],
             None if self.quantity is None else f"quantity {self.quantity}",
             None if self.max_sales_quantity is None else f"at most {self.max_sales_quantity} an order",
@@ -122,11 +122,6 @@ class Explanation:
         return asdict(self)
 
 
-def plain(price: Decimal) -> str:
-    """A price with two decimals, or with three if it has a third."""
-    return f"{price:.3f}" if price != price.quantize(_CENT) else f"{price:.2f}"
-
-
 def sentence(
     *,
     acknowledged: Shown | None,
@@ -139,7 +134,11 @@ def sentence(
     """Text for people. An observation after the last acknowledgement counts before it. Nothing is known of the time before `kept_from`."""
     shown = _newest(acknowledged, observed)
     before = kept_from is not None and now < kept_from and shown is None
-    shows = _NOT_KEPT.format(kept_from) if before else _shows(shown, acknowledged, observed, now)
+    shows = (
+        _NOT_KEPT.format(display.minute(kept_from))
+        if before and kept_from
+        else _shows(shown, acknowledged, observed, now)
+    )
     return f"{shows} {_next(shown, acknowledged, desired, waits_for, now)}"
 
 
@@ -187,11 +186,11 @@ def _seen_by(shown: Shown, now: dt.datetime) -> str:
     """When customers see an acknowledged change at the latest; empty for what was observed."""
     if shown.seen_by is None:
         return ""
-    return f" Customers see it {'by' if shown.seen_by > now else 'since'} {when(shown.seen_by, now)} at the latest."
+    return f" Customers see it {'by' if shown.seen_by > now else 'since'} {display.time(shown.seen_by, now)} at the latest."
 
 
 def _since(shown: Shown, now: dt.datetime) -> str:
-    return ("before " if shown.earlier else "") + when(shown.since, now)
+    return ("before " if shown.earlier else "") + display.time(shown.since, now)
 
 
 def _unknown(shown: Shown) -> str:
@@ -205,7 +204,7 @@ def _last_seen(observed: Shown | None, now: dt.datetime) -> str:
     if observed is None:
         return ""
     result = "did not have it" if observed.absent else f"showed {_glance(observed.values)}"
-    return f" The last observation before that, requested at {when(observed.since, now)}, {result}."
+    return f" The last observation before that, requested at {display.time(observed.since, now)}, {result}."
 
 
 def _next(
@@ -213,7 +212,7 @@ def _next(
 ) -> str:
     if desired is None:
         return "No extract had this vendor by then."
-    read = f"(read at {when(desired.read_at, now)} by run {desired.run_id})"
+    read = f"(read at {display.time(desired.read_at, now)} by run {desired.run_id})"
     if desired.restored is not None:
         return _restored(shown, acknowledged, desired, waits_for, read)
     if desired.quarantined is not None:
@@ -234,7 +233,9 @@ def _next(
 def _absent(shown: Shown | None, unproven: Unproven | None, read: str, now: dt.datetime) -> str:
     """The extract does not have the SKU, and no run takes it off sale: its absence is not believed, or it was never on sale."""
     since = (
-        "" if unproven is None or unproven.since is None else f", and none has had it since {when(unproven.since, now)}"
+        ""
+        if unproven is None or unproven.since is None
+        else f", and none has had it since {display.time(unproven.since, now)}"
     )
     first = f"The extract does not have it {read}{since}."
     if unproven is None or shown is None or shown.absent or shown.values.active is False:
@@ -290,7 +291,7 @@ def _in_step(shown: Shown | None, desired: Desired) -> bool:
 
 def _glance(values: Values, beside: Shown | None = None) -> str:
     """The price, and the availability if it changes."""
-    price = None if values.price is None else plain(values.price)
+    price = None if values.price is None else display.price(values.price)
     before = None if beside is None else beside.values.active
     if values.active is False:
         return f"{price}, off sale" if price else "off sale"
@@ -318,19 +319,10 @@ def _covers(shown: Values, wanted: Values) -> bool:
     }
 
 
-def when(instant: dt.datetime, now: dt.datetime) -> str:
-    """The time of day in UTC, with the date if it is another day."""
-    return f"{instant:%H:%M:%S}" if instant.date() == now.date() else f"{instant:%Y-%m-%d %H:%M:%S}"
+def asked_instant(text: str, time_zone: str) -> dt.datetime:
+    """The end of an ISO instant that an operator asks about, in UTC; of the chain's zone where it has no offset. A ValueError names no instant.
 
-
-def asked_instant(text: str) -> dt.datetime:
-    """The end of an ISO instant that an operator asks about, in UTC; UTC where it has no offset. A ValueError names no instant.
-
-    Times are shown in whole seconds (`when`). So what was shown to happen at 10:42:24 has happened by 10:42:24.
+    Times are shown in whole seconds. So what was shown to happen at 10:42:24 has happened by 10:42:24.
     """
-    try:
-        read = dt.datetime.fromisoformat(text)
-        read = (read if read.tzinfo else read.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
-    except (ValueError, OverflowError):  # before the year 1, seen from Greenwich
-        raise ValueError(f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00") from None
+    read = display.read_instant(text, time_zone)
     return read if read.microsecond else read.replace(microsecond=999_999)

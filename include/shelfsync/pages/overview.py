@@ -72,13 +72,15 @@ def _appearance(row: dict[str, Any]) -> dict[str, str]:
 def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = "") -> HTMLResponse:
     """The same as `shelfsync explain`; without vendor and SKU only the form that asks for them."""
     explanation, problem = None, None
+    zone = context(request).settings.time_zone
     if vendor and sku:
         try:
-            explanation = explain(context(request), vendor, sku, at=asked_instant(at) if at else None)
+            explanation = explain(context(request), vendor, sku, at=asked_instant(at, zone) if at else None)
         except (DataError, ValueError) as error:
             problem = str(error)
     asked = {"vendor": vendor, "sku": sku, "at": at}
-    return show(request, "explain.html", title="Explain", asked=asked, explanation=explanation, problem=problem)
+    values: dict[str, Any] = {"asked": asked, "explanation": explanation, "problem": problem, "zone": zone}
+    return show(request, "explain.html", title="Explain", **values)
 
 
 @ORDERS.router.get("/orders")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -58,7 +57,6 @@ def promotions(
         "first": first,
         "more": None if after is None else urlencode(query),
         "states": STATES,
-        "zone": _zone(request),
     }
     return show(request, "promotions.html", title="Promotions", **found, **values)
 
@@ -71,7 +69,7 @@ def promotion(request: Request, number: Number, first: First = 0) -> HTMLRespons
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if len(found["skus_shown"]) == ROWS else None
-    values: dict[str, Any] = {"promotion": found, "after": after, "zone": _zone(request)}
+    values: dict[str, Any] = {"promotion": found, "after": after}
     return show(request, "promotion.html", title=f"Promotion {found['name']}", **values)
 
 
@@ -111,11 +109,6 @@ def approve_rule(request: Request, rule: str, form: Form, person: Decider) -> Re
 def decline_rule(request: Request, rule: str, form: Form, person: Decider) -> Response:
     """Declines all that the page showed of one cause."""
     return _decided(request, Chosen(rule=rule, newest=newest_shown(form)), form, approve=False, who=person.name)
-
-
-def _zone(request: Request) -> ZoneInfo:
-    """The time zone of the ERP's promotions."""
-    return ZoneInfo(context(request).settings.promotions.timezone)
 
 
 def _approved(request: Request, chosen: Chosen, action: str, form: dict[str, str], who: str) -> Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,7 @@ from starlette.status import (
     HTTP_409_CONFLICT,
 )
 
+from shelfsync import display
 from shelfsync.catalog.steps.pause_or_forget_vendor import paused
 from shelfsync.characters import plain_lines
 from shelfsync.terminal import age
@@ -91,18 +92,28 @@ def context(request: Request) -> Context:
     return opened
 
 
-def shown(value: object, zone: tzinfo = UTC) -> str:
-    """A value as a person reads it: thousands apart, instants in a time zone to the second, nothing for null.
+def shown(value: object) -> str:
+    """A value as a person reads it: thousands apart, instants in the chain's zone to the second, nothing for null.
 
     A value whose formatting raises an error becomes the text "cannot be shown"; the rest of the page is complete.
     """
     try:
-        return _shown(value, zone)
+        return _shown(value)
     except Exception:  # noqa: BLE001
         return "cannot be shown"
 
 
-def _shown(value: object, zone: tzinfo) -> str:
+def price(value: object) -> str:
+    """A price as a person reads it, with the chain's currency; what is no number as `shown` has it."""
+    return display.price(value) if isinstance(value, Decimal) else shown(value)
+
+
+def discount(value: object, subtype: object) -> str:
+    """What a promotion takes off, or the price that it makes."""
+    return display.discount(str(subtype), value) if isinstance(value, Decimal) else shown(value)
+
+
+def _shown(value: object) -> str:
     match value:
         case None:
             return ""
@@ -113,7 +124,7 @@ def _shown(value: object, zone: tzinfo) -> str:
         case Decimal():
             return f"{value.normalize():f}" if value % 1 else f"{value:.2f}"
         case datetime():
-            return f"{value.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+            return display.instant(value)
         case _:
             return str(value)
 
@@ -138,6 +149,8 @@ def _environment() -> Environment:
             finalize=_visible,
         )
         made.filters["shown"] = shown
+        made.filters["price"] = price
+        made.filters["discount"] = discount
         made.filters["age"] = age
         _made.append(made)
     return _made[0]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
+from shelfsync import display
 from shelfsync.errors import ReadOnlyError, StoppedError
 from shelfsync.platform.gate import GateBehind
 from shelfsync.store.metadata import boolean, identity, instant, line, metadata, moment, text
@@ -65,7 +66,7 @@ class Stop:
 
     def __str__(self) -> str:
         return (
-            f"{self.what} is paused by {self.who} since {self.turned_at:%Y-%m-%d %H:%M:%S %Z}: {self.why}"
+            f"{self.what} is paused by {self.who} since {display.instant(self.turned_at)}: {self.why}"
             f"; nothing but orders is sent until it is resumed (`{self.remedy}`)"
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import display
 from shelfsync.promotions.schemas import KEPT
 from shelfsync.promotions.validate import base_prices
 from shelfsync.rows.alignment import aligned, column
@@ -140,8 +141,8 @@ def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: s
     for text in pc.binary_join_element_wise(*texts, "\x1f").to_pylist():
         digest.update(text.encode() + b"\x1e")
     shown = ", ".join(
-        f"{row['sku']} at {row['value'].normalize():f}"
-        for row in order.slice(0, _EXAMPLES).select(["sku", "value"]).to_pylist()
+        f"{row['sku']} at {display.discount(row['subtype'], row['value'])}"
+        for row in order.slice(0, _EXAMPLES).select(["sku", "subtype", "value"]).to_pylist()
     )
     more = ", …" if order.num_rows > _EXAMPLES else ""
     message = f"campaign {campaign}: {order.num_rows} SKUs {sentence} ({shown}{more})"

@@ -12,6 +12,8 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -144,9 +146,10 @@ def minutes(start: dt.datetime, end: dt.datetime, zone: str) -> str:
 class Heads:
     """All heads of a run, each distinct text read once and numbered; never more than the ERP has campaigns."""
 
-    def __init__(self, settings: PromotionSettings, *, odd_ids: bool = False) -> None:
-        """`odd_ids`: a campaign's id that is another one only to a machine is no fault."""
+    def __init__(self, settings: PromotionSettings, *, time_zone: str = "UTC", odd_ids: bool = False) -> None:
+        """`time_zone`: of times that carry none. `odd_ids`: a campaign's id that is another one only to a machine is no fault."""
         self._settings = settings
+        self._zone = zoneinfo.ZoneInfo(time_zone)
         self._odd_ids = odd_ids
         self._by_text: dict[tuple[str | None, ...], int | Fault] = {}
         self._numbers: dict[Head, int] = {}
@@ -170,7 +173,7 @@ class Heads:
             return odd
         moved: list[str] = []
         try:
-            head = _head(texts, self._settings, moved)
+            head = _head(texts, self._settings, self._zone, moved)
         except _FaultyError as fault:
             return Fault(campaign, fault.field, fault.reason, fault.message)
         except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
@@ -189,7 +192,9 @@ class Heads:
         return self._numbers[head]
 
 
-def _head(texts: Mapping[str, str | None], settings: PromotionSettings, moved: list[str]) -> Head:
+def _head(
+    texts: Mapping[str, str | None], settings: PromotionSettings, zone: zoneinfo.ZoneInfo, moved: list[str]
+) -> Head:
     from shelfsync.rows.number import FALSE, TRUE
 
     campaign = _text(texts.get("campaign"))
@@ -209,10 +214,10 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings, moved: l
         raise _FaultyError(
             "type", "bundle_without_quantities", "a bundle needs purchased_quantity and discounted_quantity"
         )
-    start, end = (_time(name, texts, settings, moved) for name in ("start_time", "end_time"))
+    start, end = (_time(name, texts, settings, zone, moved) for name in ("start_time", "end_time"))
     if start >= end:
         because = f" ({'; '.join(moved)})" if moved else ""
-        message = f"it ends at {instant(end)}, before its start at {instant(start)}{because}"
+        message = f"it ends at {display.instant(end)}, before its start at {display.instant(start)}{because}"
         raise _FaultyError("end_time", "end_before_start", message)
     overlap = (_text(texts.get("overlap")) or "").lower()
     if overlap not in {*TRUE, *FALSE, ""}:
@@ -259,8 +264,14 @@ def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((place, text.strip()) for place, text in names.items()))
 
 
-def _time(field: str, texts: Mapping[str, str | None], settings: PromotionSettings, moved: list[str]) -> dt.datetime:
-    """ISO 8601; without a zone it is of the zone of the settings. Cut to milliseconds. `moved` gets a time that the zone has not, or twice.
+def _time(
+    field: str,
+    texts: Mapping[str, str | None],
+    settings: PromotionSettings,
+    zone: zoneinfo.ZoneInfo,
+    moved: list[str],
+) -> dt.datetime:
+    """ISO 8601; without a zone it is of this one. Cut to milliseconds. `moved` gets a time that the zone has not, or twice.
 
     A date alone begins with that day. If it is an end, a setting says whether the day belongs to the campaign.
     """
@@ -279,7 +290,6 @@ def _time(field: str, texts: Mapping[str, str | None], settings: PromotionSettin
         if day and field == "end_time" and settings.end_dates == "whole_day":
             when += dt.timedelta(days=1)
         if when.tzinfo is None:
-            zone = zoneinfo.ZoneInfo(settings.timezone)
             if (note := _clock_changes(when, zone)) is not None:
                 moved.append(f"{field} {_shown(text)} {note}")
             when = when.replace(tzinfo=zone)

@@ -11,6 +11,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from shelfsync import display
 from shelfsync.promotions.head import EVERY
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def _why_not_now(have: KnownPromotion) -> str:
     )
 
 
-def waiting(later: Sequence[Wanted], *, days: float, zone: dt.tzinfo) -> dict[str, Any] | None:
+def waiting(later: Sequence[Wanted], *, days: float) -> dict[str, Any] | None:
     """`{"promotions", "campaigns", "days", "sent_from", "line"}` for the report of a run; None: no promotion waits."""
     if not later:
         return None
@@ -249,7 +250,7 @@ def waiting(later: Sequence[Wanted], *, days: float, zone: dt.tzinfo) -> dict[st
     line = (
         f"waits: {promotions:,} promotion{'s' * (promotions > 1)} of {campaigns:,} campaign{'s' * (campaigns > 1)}"
         f" begin{'s' * (promotions == 1)} later than {days:g} days ahead (SHELFSYNC_PROMOTIONS__AHEAD_DAYS);"
-        f" the first is sent from {sent_from.astimezone(zone):%Y-%m-%d %H:%M} {zone}"
+        f" the first is sent from {display.minute(sent_from)}"
     )
     return {
         "promotions": promotions,

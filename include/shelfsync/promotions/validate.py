@@ -25,8 +25,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import display
 from shelfsync.promotions import quarantine_reason
-from shelfsync.promotions.head import instant
 from shelfsync.promotions.schemas import KEPT, ROWS
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.truth import mask
@@ -226,12 +226,13 @@ def _both(row: _Row, better: _Row, rule: Overlap) -> bool:
 
 def _row(place: int, row: dict[str, Decimal | str | None], head: Head, base: Decimal | None, rule: Overlap) -> _Row:
     value, subtype = Decimal(row["value"] or 0), row["subtype"]
+    text = display.discount(str(subtype), value)
     if subtype == "FINAL_PRICE":
-        each, text = value, f"{value.normalize():f}"
+        each = value
     elif subtype == "PERCENTAGE":
-        each, text = (base or 0) * (1 - value / 100), f"{value.normalize():f} % off"
+        each = (base or 0) * (1 - value / 100)
     else:
-        each, text = (base or 0) - value, f"{value.normalize():f} off"
+        each = (base or 0) - value
     bought, discounted = (head.purchased_quantity or 0, head.discounted_quantity or 1)
     if head.type != "SAME_ITEM_BUNDLE":
         bought, discounted = 0, 1
@@ -248,7 +249,7 @@ def _row(place: int, row: dict[str, Decimal | str | None], head: Head, base: Dec
 
 def _sentence(winner: _Row, loser: _Row, rule: Overlap) -> str:
     first, second = (
-        f"campaign {row.head.campaign} at {row.text} ({instant(row.head.start)} to {instant(row.head.end)})"
+        f"campaign {row.head.campaign} at {row.text} ({display.span(row.head.start, row.head.end)})"
         for row in (winner, loser)
     )
     return f"SKU {winner.sku}: {first} wins over {second} by the rule {rule} (SHELFSYNC_PROMOTIONS__OVERLAP)"

@@ -22,8 +22,6 @@ class PromotionSettings(SourceSettings):
     """SQLAlchemy URL of the database; unset: that of the ERP (`erp.url`)."""
     locale: str = Field("en_GB", pattern=r"^[a-z]{2}_[A-Z]{2}$")
     """The language of a name that is plain text and no map of locales."""
-    timezone: str = "UTC"
-    """Time zone of times that carry none: a name like Europe/Berlin."""
     end_dates: Literal["whole_day", "start_of_day"] | None = None
     """An end that is a date alone: `whole_day`: the campaign runs on that day too; `start_of_day`: that day is without it. Unset: it is quarantined."""
     values: Literal["interface", "spec"] = "interface"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import zoneinfo
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,6 +70,10 @@ class Settings(BaseSettings):
     """The PostgreSQL of ledger and warehouse. If unset, shelfsync starts one from a wheel under `home`."""
     lake_url: str | None = None
     """Any fsspec address; unset: `home`/lake."""
+    time_zone: str = "UTC"
+    """The chain's time zone, a name like Europe/Berlin: of times that carry none, and of every time that is shown to people. JSON is in UTC."""
+    currency: str | None = None
+    """The currency of prices, as people see them: its code (ISO 4217), such as EUR. It sets the digits too. Unset: prices are bare numbers."""
     log_format: Literal["text", "json"] = "text"
     """Format of the log of the command line and the webhook receiver: text, or one JSON object a line."""
     platform: PlatformSettings = PlatformSettings()
@@ -92,6 +98,30 @@ class Settings(BaseSettings):
     @classmethod
     def _with_a_port(cls, value: Any, info: ValidationInfo) -> Any:
         return check_port(str(info.field_name), value)
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            zoneinfo.ZoneInfo(name)
+        except (KeyError, ValueError, OSError):  # unknown, no name at all, a folder of zones
+            raise PydanticCustomError(
+                "unknown_time_zone",
+                "{name} is no time zone; write a name like Europe/Berlin or UTC",
+                {"name": repr(name)},
+            ) from None
+        return name
+
+    @field_validator("currency")
+    @classmethod
+    def _code(cls, code: str | None) -> str | None:
+        if code is not None and re.fullmatch(r"[A-Z]{3}", code) is None:
+            raise PydanticCustomError(
+                "no_currency_code",
+                "{code} is no code of a currency; write three capitals like EUR",
+                {"code": repr(code)},
+            )
+        return code
 
     @field_validator("home")
     @classmethod

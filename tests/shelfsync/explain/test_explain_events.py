@@ -76,7 +76,7 @@ def test_a_restoration_and_its_end_are_events_of_its_skus(world):
     order = {"at": then, "span": HOUR, "skus": ["a"], "why": "till mistake", "who": "ada", "dry_run": False}
     world.app.restore("store-001", **order)
     (begun,) = _events(world, "restore")
-    assert begun.message.startswith(f"ada ordered restoration 1 (as of {then:%Y-%m-%d %H:%M:%S}, until ")
+    assert begun.message.startswith(f"ada ordered restoration 1 (as of {then:%Y-%m-%d %H:%M:%S} UTC, until ")
     assert begun.message.endswith("): till mistake")
     world.app.end_restoration("store-001", who="bob")
     assert [event.message for event in _events(world, "restore")][1:] == [

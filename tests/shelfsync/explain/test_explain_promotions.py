@@ -20,8 +20,8 @@ def test_a_running_promotion_is_explained_after_the_catalogs_values(shop):
     shop.sync()
     found = shop.world.app.explain("store-001", "a")
     assert found.sentence.startswith("The platform acknowledged 10.00 at")
-    end = f"{shop.erp.now + dt.timedelta(days=1):%Y-%m-%d %H:%M:%S}"
-    seen_by = f"{found.paid.seen_by:%H:%M:%S}"
+    end = f"{shop.erp.now + dt.timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC"
+    seen_by = f"{found.paid.seen_by:%H:%M:%S} UTC"
     assert re.search(
         rf"Customers pay 8.00 from ([0-9-]+ )?{seen_by} at the latest until {end}, because", found.sentence
     )
@@ -53,14 +53,14 @@ def test_the_time_by_which_customers_see_a_promotion_is_no_earlier_than_the_plat
 def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):
     found = shop.world.app.explain("store-001", "b")
     assert found.acknowledged.seen_by - found.acknowledged.since == dt.timedelta(seconds=1800)
-    assert f"Customers see it by {found.acknowledged.seen_by:%H:%M:%S} at the latest" in re.sub(
+    assert f"Customers see it by {found.acknowledged.seen_by:%H:%M:%S} UTC at the latest" in re.sub(
         r"\d{4}-\d\d-\d\d ", "", found.sentence
     )
     later = sentence(
         acknowledged=found.acknowledged, observed=None, desired=None, waits_for=(), now=found.acknowledged.seen_by
     )
     assert later.startswith("The platform acknowledged ")
-    assert f"Customers see it since {found.acknowledged.seen_by:%H:%M:%S} at the latest." in later
+    assert f"Customers see it since {found.acknowledged.seen_by:%H:%M:%S} UTC at the latest." in later
 
 
 @pytest.mark.slow

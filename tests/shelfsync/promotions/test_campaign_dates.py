@@ -19,7 +19,7 @@ HEAD_ROW = dict.fromkeys(HEAD) | {"campaign": "c1", "name": "Spring"}
 
 def found(start, end, **settings):
     """The head of a campaign, or its fault; and what was told of its times."""
-    heads = Heads(PromotionSettings(timezone=BERLIN, **settings))
+    heads = Heads(PromotionSettings(**settings), time_zone=BERLIN)
     number = heads.find(HEAD_ROW | {"start_time": start, "end_time": end})
     return (number if isinstance(number, Fault) else heads.all[number]), heads.moved.get("c1", [])
 

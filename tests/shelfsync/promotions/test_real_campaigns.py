@@ -164,10 +164,10 @@ def test_a_sku_in_several_campaigns_has_the_price_of_the_rule(rule, rows, run):
 
 
 def test_the_message_of_an_overlap_names_winner_loser_prices_and_period():
-    period = "(2026-03-05T10:00:00.000Z to 2026-03-09T10:00:00.000Z)"
+    period = "(2026-03-05 10:00 to 2026-03-09 10:00 UTC)"
     assert overlapping(PLUS, DEAR, rule="lowest_price") == {
-        "dear": "SKU a: campaign plus at 1 + 1 at 50 % off (2026-03-01T10:00:00.000Z to 2026-03-28T10:00:00.000Z) wins over campaign dear"
-        f" at 9 {period} by the rule lowest_price (SHELFSYNC_PROMOTIONS__OVERLAP)"
+        "dear": "SKU a: campaign plus at 1 + 1 at 50 % off (2026-03-01 10:00 to 2026-03-28 10:00 UTC) wins over campaign dear"
+        f" at 9.00 {period} by the rule lowest_price (SHELFSYNC_PROMOTIONS__OVERLAP)"
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from shelfsync import display
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import baseline
 from shelfsync.store.metadata import identity, instant, lake_file, line, metadata, moment, text
@@ -59,8 +60,8 @@ class Restoration:
     def __str__(self) -> str:
         what = "the whole assortment" if self.skus is None else f"{len(self.skus)} SKUs"
         return (
-            f"{what} of vendor {self.vendor} is kept as it was at {self.state_at:%Y-%m-%d %H:%M:%S} until"
-            f" {self.until_at:%Y-%m-%d %H:%M:%S %Z}, by {self.who}: {self.why}"
+            f"{what} of vendor {self.vendor} is kept as it was at {display.instant(self.state_at)} until"
+            f" {display.instant(self.until_at)}, by {self.who}: {self.why}"
         )
 
 

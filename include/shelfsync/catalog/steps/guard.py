@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from shelfsync import logs
+from shelfsync import display, logs
 from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import restore
@@ -259,7 +259,7 @@ def read_case(
     known = None if past.categories_path is None else context.lake.read_table(past.categories_path)
     categories = last_categories(known, snapshot, baseline)
     kept = None if categories is None else context.lake.write_table("categories", row.vendor, categories)
-    repeats = None if past.repeated_at is None else f"{past.repeated_at:%Y-%m-%d %H:%M:%S %Z}"
+    repeats = None if past.repeated_at is None else display.instant(past.repeated_at)
     case = Case(
         vendor=row.vendor,
         delta=context.lake.read_table(delta_path),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.steps.guard import read_case
 from shelfsync.decisions.ledger import holds
@@ -58,7 +59,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
         first = min(still_open, key=lambda hold: hold.expires_at)
         left = holds.left_s(connection, first.hold_id) / 3600
         line += (
-            f". Hold {first.hold_id} expires first, at {first.expires_at:%Y-%m-%d %H:%M} UTC (in {max(left, 0):.1f} h);"
+            f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)} (in {max(left, 0):.1f} h);"
             " then its changes stay held"
         )
     if expired:
@@ -66,7 +67,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
     following = f"Next: `shelfsync holds list{' --state held' if expired else ''}`"
     brief = f"{len(found):,} holds wait for a person"
     if still_open:
-        brief += f", the first until {first.expires_at:%Y-%m-%d %H:%M} UTC"
+        brief += f", the first until {display.minute(first.expires_at)}"
     return {
         "holds": len(found),
         "newest": found[0].hold_id,

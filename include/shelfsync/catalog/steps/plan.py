@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
+from shelfsync import display
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
@@ -215,13 +217,17 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
     for held in vendor["held"]:
         yield f"{name}: {held['rows']} rows would be held by {held['rule']}: {held['message']}"
     for row in vendor["top"]:
-        yield f"{name}: {row['sku']} price {row['price_before']} -> {row['price']} ({_percent(row['move'])})"
+        yield f"{name}: {row['sku']} price {_price(row['price_before'])} -> {_price(row['price'])} ({_percent(row['move'])})"
     for reason, count in vendor["quarantined"].items():
         yield f"{name}: {count} rows are quarantined: {reason}"
     for reason, count in vendor["left_out"].items():
         yield f"{name}: {count} values are left out, and the rest of their rows is sent: {reason}"
     for kind, one in vendor["adjusted"].items():
         yield f"{name}: {one['rows']} {MEANING[kind]}: {'; '.join(one['examples'])}"
+
+
+def _price(text: str) -> str:
+    return display.value("price", None if text == "None" else Decimal(text))
 
 
 def bodies(context: Context, released_path: str, base_path: str | None) -> list[Batch]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.catalog.ledger import observations, rejections
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection import kind_of
@@ -106,9 +107,9 @@ def listed(context: Context, vendor: str | None) -> dict[str, Any]:
         rows = [dict(row) for row in connection.execute(asked).mappings()]
     lines = [f"{len(rows)} SKUs are rejected"]
     for row in rows:
-        again = f", again at {row['next_try_at']:%Y-%m-%d %H:%M:%S %Z}" if row["next_try_at"] else ""
+        again = f", again at {display.instant(row['next_try_at'])}" if row["next_try_at"] else ""
         lines.append(
-            f"{row['vendor']} {row['sku']}: {row['duration']} since {row['first_at']:%Y-%m-%d}, {row['times']} times{again}:"
+            f"{row['vendor']} {row['sku']}: {row['duration']} since {display.day(row['first_at'])}, {row['times']} times{again}:"
             f" {row['reason']}. {row['what_to_do']}"
         )
     return {"rejections": rows, "lines": lines}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.catalog.ledger import extracts, restorations, runs, vendors
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
@@ -74,7 +75,7 @@ def restore(
         path = None if base is None else _state_at(context, connection, vendor, at, base.path)
         named = None if category is None else _skus_of(context, connection, vendor, category)
     if path is None or base is None:
-        raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
+        raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {display.instant(at)}")
     left_out = 0
     if named is not None:
         skus = _acknowledged(context, named, path, base.path)
@@ -183,7 +184,7 @@ def _lines(
     vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], left_out: int, *, dry_run: bool
 ) -> list[str]:
     verb = "would be" if dry_run else "is"
-    span = f"the state of {at:%Y-%m-%d %H:%M:%S} {verb} wanted until {until:%Y-%m-%d %H:%M:%S %Z}"
+    span = f"the state of {display.instant(at)} {verb} wanted until {display.instant(until)}"
     lines = [f"vendor {vendor}: {span}; {len(moves)} SKUs differ from it now"]
     if left_out:
         lines.append(
@@ -191,7 +192,7 @@ def _lines(
         )
     for move in moves[:MOVES_SHOWN]:
         changes = [
-            f"{name} {value['now']} -> {value['then']}"
+            f"{name} {display.value(name, value['now'])} -> {display.value(name, value['then'])}"
             for name, value in move.items()
             if name != "sku" and value["now"] != value["then"]
         ]

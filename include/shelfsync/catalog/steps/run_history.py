@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync import outages
+from shelfsync import display, outages
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.state import RunState, VendorState
@@ -149,7 +149,7 @@ def lines(rows: Iterable[dict[str, Any]]) -> list[str]:
     """One line a run."""
     return [
         f"{row['run_id']:>6}  {row['kind']}{' (dry)' if row['dry_run'] else ''}  {row['state']:<13}"
-        f"  {row['began_at']:%Y-%m-%d %H:%M:%S} to {_time(row['ended_at'])}  {row['vendors']} vendors,"
+        f"  {display.instant(row['began_at'])} to {_end(row)}  {row['vendors']} vendors,"
         f" {row['skus_changed']:,} SKUs changed, {row['sent']:,} sent, {row['accepted']:,} accepted,"
         f" {row['rejected']:,} rejected" + (f": {row['error']}" if row["error"] else "")
         for row in rows
@@ -176,5 +176,5 @@ def details(row: dict[str, Any]) -> list[str]:
     return [*report, *([f"next: {row['next']}"] if row["next"] else [])]
 
 
-def _time(at: Any) -> str:
-    return "now" if at is None else f"{at:%H:%M:%S}"
+def _end(row: dict[str, Any]) -> str:
+    return "now" if row["ended_at"] is None else display.time(row["ended_at"], row["began_at"])

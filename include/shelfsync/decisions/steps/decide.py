@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.errors import DataError
@@ -64,7 +65,7 @@ def reopen(context: Context, hold_id: int, *, who: str, place: Place, why: str |
         hours = context.settings.guards.hold_hours
         done = holds.reopen(connection, hold_id, who=_line(who) or "unknown", place=place, why=why, hours=hours)
         hold = known(connection, hold_id)
-    line = f"hold {hold_id} ({hold.label}) is open again; decide it by {hold.expires_at:%Y-%m-%d %H:%M:%S %Z}"
+    line = f"hold {hold_id} ({hold.label}) is open again; decide it by {display.instant(hold.expires_at)}"
     if not done:
         line = f"hold {hold_id} ({hold.label}) is open; nothing was done"
     if not done and not hold.may_be_approved:
@@ -215,7 +216,7 @@ def _last(acts: list[dict[str, Any]]) -> str:
     reopened = [act for act in acts if act["state"] == HoldState.OPEN]
     if not reopened:
         return ""
-    return f": {reopened[-1]['decided_by']} reopened it at {reopened[-1]['decided_at']:%Y-%m-%d %H:%M:%S %Z}"
+    return f": {reopened[-1]['decided_by']} reopened it at {display.instant(reopened[-1]['decided_at'])}"
 
 
 def _decision(hold: Hold, late: str | None) -> dict[str, Any]:
@@ -257,7 +258,7 @@ def late_line(context: Context, hold: Hold) -> str:
     """What is reported to a person whose answer comes after the decision: who decided what and when, and what can be done."""
     known = f"hold {hold.hold_id} ({hold.label})"
     by = f" by {hold.decided_by}" if hold.decided_by else ""
-    at = f" at {hold.decided_at:%Y-%m-%d %H:%M:%S %Z}" if hold.decided_at else ""
+    at = f" at {display.instant(hold.decided_at)}" if hold.decided_at else ""
     if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
         return f"{superseded(hold)}; nothing was done"
     if hold.state == HoldState.APPROVED:

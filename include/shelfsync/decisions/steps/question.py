@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.steps.lists import asked, shown
 
@@ -56,18 +57,18 @@ def markdown(context: Context, hold_id: int, *, link: str | None) -> str:
 
 def _markdown_row(hold: dict[str, Any], row: dict[str, Any]) -> str:
     cells = [_text(row["sku"]), *(_text(str(row[name])) for name in hold["facts"])]
-    cells += [_pair(row[f"{name}_before"], row[name]) for name in hold["values"]]
+    cells += [_pair(name, row[f"{name}_before"], row[name]) for name in hold["values"]]
     return "| " + " | ".join(cells) + " |"
 
 
-def _pair(before: object, now: object) -> str:
-    return "" if now is None else f"{_shown(before)} → {_shown(now)}"
+def _pair(name: str, before: object, now: object) -> str:
+    return "" if now is None else f"{_shown(name, before)} → {_shown(name, now)}"
 
 
-def _shown(value: object) -> str:
+def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "?" if value is None else str(value)
+    return "?" if value is None else display.value(name, value)
 
 
 def _text(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
@@ -157,7 +158,7 @@ def _version(row: Mapping[Any, Any]) -> dict[str, Any]:
     """`not_believed`: a line about each of its times that is not used."""
     times = load_version(row["body"], row["source"], row["seen_at"]).not_believed
     lines = [
-        f"{name} {f'{at:%Y-%m-%d %H:%M:%S}' if at else '(unreadable)'} is not near the receipt: not used"
+        f"{name} {display.instant(at) if at else '(unreadable)'} is not near the receipt: not used"
         for name, at in times.items()
     ]
     return {name: row[name] for name in ("source", "status", "updated_at", "seen_at")} | {"not_believed": lines}

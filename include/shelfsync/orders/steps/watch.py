@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync import metrics
+from shelfsync import display, metrics
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
@@ -90,7 +90,7 @@ def watch_stores(context: Context) -> list[str]:
         for row in handovers.missed(connection, late_hours=settings.late_hours) if hands_over else ():
             alarms["missed", row.vendor or ""] = (
                 f"{_store(row)}: {row.orders} open orders are too late to be handed over, the oldest was promised for "
-                f"{row.promised_for:%Y-%m-%d %H:%M} UTC. Their customers wait: pick or cancel them (`shelfsync orders list --open`)."
+                f"{display.minute(row.promised_for)}. Their customers wait: pick or cancel them (`shelfsync orders list --open`)."
             )
         late = (
             overdue(connection, take_within_s=settings.take_within_s, late_hours=settings.late_hours)
@@ -100,7 +100,7 @@ def watch_stores(context: Context) -> list[str]:
         for row in late:
             alarms["overdue", row.vendor or ""] = (
                 f"{_store(row)}: {row.orders} orders are taken, past their time, and not picked, the oldest was due at "
-                f"{row.due:%Y-%m-%d %H:%M} UTC. Ask the store; a result that is not whole does not count (`shelfsync orders list --open`)."
+                f"{display.minute(row.due)}. Ask the store; a result that is not whole does not count (`shelfsync orders list --open`)."
             )
         results = picking.oldest_not_sent(connection)
         for row in results:

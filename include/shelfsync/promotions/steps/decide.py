@@ -6,6 +6,7 @@ import hashlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.errors import DataError
 from shelfsync.promotions.ledger import holds as promotion_holds
 
@@ -84,7 +85,7 @@ def _late_line(chosen: Chosen, row: dict[str, Any]) -> str:
     sent = ". The runs since then have sent it" if row["state"] == "approved" else ""
     campaign = shlex.quote(row["campaign"])
     return (
-        f"{chosen.label}: {row['state']} by {row['decided_by']} at {row['decided_at']:%Y-%m-%d %H:%M:%S %Z}; nothing was done{sent}."
+        f"{chosen.label}: {row['state']} by {row['decided_by']} at {display.instant(row['decided_at'])}; nothing was done{sent}."
         f" `shelfsync promotions reopen {campaign} --reason TEXT` opens it again"
     )
 

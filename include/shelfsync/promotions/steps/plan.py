@@ -8,7 +8,6 @@ import hashlib
 import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
@@ -322,7 +321,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
                 "skus": 0,
                 "requests": 0,
                 "replaced": step.replaced,
-                "window": minutes(step.wanted.head.start, step.wanted.head.end, context.settings.promotions.timezone)
+                "window": minutes(step.wanted.head.start, step.wanted.head.end, context.settings.time_zone)
                 if step.wanted
                 else None,
             },
@@ -351,8 +350,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         f"quarantined: {of['rows']:,} rows: {word}, such as at vendor {of['vendor']}: {of['example']}"
         for word, of in reasons.items()
     ]
-    settings = context.settings.promotions
-    later = waiting(planned.later, days=settings.ahead_days, zone=ZoneInfo(settings.timezone))
+    later = waiting(planned.later, days=context.settings.promotions.ahead_days)
     if later is not None:
         first.insert(0, later["line"])
     ahead = forecast(context, len(requests))

@@ -74,7 +74,11 @@ class _Preparation:
         self._context = context
         self._run = run
         self._settings = context.settings.promotions
-        self._heads = Heads(self._settings, odd_ids=context.settings.normalise.odd_keys == "send")
+        self._heads = Heads(
+            self._settings,
+            time_zone=context.settings.time_zone,
+            odd_ids=context.settings.normalise.odd_keys == "send",
+        )
         self._groups = Groups(self._entries_path)
         self._prepared = Prepared(vendors_known=known_vendors(context))
         with context.lake.open(run.manifest_path or "") as file:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import display
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 
 if TYPE_CHECKING:
@@ -181,18 +182,18 @@ def _verdict(base: Decimal | None, promotion: Mapping[str, Any] | None) -> tuple
     if promotion is None:
         if base is None:
             return None, "the platform has acknowledged no price of this SKU, and no promotion covers it"
-        return base, f"no promotion covers it: the base price {_plain(base)} as the platform acknowledged it"
+        return base, f"no promotion covers it: the base price {display.price(base)} as the platform acknowledged it"
     price: Decimal | None = promotion["price"]
     if price is None:
         return None, f"{named(promotion)} applies, and its base price is unknown"
     if base is not None and price >= base:
         return (
             base,
-            f"{named(promotion)} is no longer below the base price {_plain(base)}, so the platform shows no discount",
+            f"{named(promotion)} is no longer below the base price {display.price(base)}, so the platform shows no discount",
         )
     return (
         price,
-        f"{named(promotion)} makes {_plain(price)} of the base price {'(unknown)' if base is None else _plain(base)}",
+        f"{named(promotion)} makes {display.price(price)} of the base price {'(unknown)' if base is None else display.price(base)}",
     )
 
 
@@ -223,9 +224,5 @@ def _until(rows: Iterable[Mapping[str, Any]], counts: Mapping[str, Any] | None, 
 
 def named(promotion: Any) -> str:
     """A promotion as text: any row with name, campaign, start_time and end_time."""
-    window = f"from {promotion['start_time']:%Y-%m-%d %H:%M} to {promotion['end_time']:%Y-%m-%d %H:%M} UTC"
-    return f"promotion {promotion['name']} (campaign {promotion['campaign']}) {window}"
-
-
-def _plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
+    window = display.span(promotion["start_time"], promotion["end_time"])
+    return f"promotion {promotion['name']} (campaign {promotion['campaign']}) from {window}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync import display
 from shelfsync.promotions.warehouse.record import promotion_finding as finding
 from shelfsync.store.metadata import instant
 
@@ -211,7 +212,7 @@ def after_end(context: Context, run_id: int, vendor: str) -> None:
             "vendor": vendor,
             "sku": sku,
             "cause": "price_after_end",
-            "message": f"the promotion is over and the platform shows {price.normalize():f}; acknowledged is {held[sku].normalize():f}",
+            "message": f"the promotion is over and the platform shows {display.price(price)}; acknowledged is {display.price(held[sku])}",
         }
         for sku, price in _prices(shown, held)
         if price is not None and held[sku] is not None and price != held[sku]

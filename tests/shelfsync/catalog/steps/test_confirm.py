@@ -208,7 +208,7 @@ def test_a_value_that_the_listing_may_still_show_from_before_is_not_acknowledged
     shelf.sync("delta")
     assert _job(shelf)[:4] == ("unconfirmed", 0, 0, 1)
     (outcome,) = shelf.rows("SELECT reason FROM warehouse.sku_outcome ORDER BY job_id DESC LIMIT 1")
-    assert "may still show price 1.000 from before" in outcome.reason
+    assert "may still show price 1.00 from before" in outcome.reason
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_a_plan_shows_what_would_be_sent_held_and_quarantined_and_how_long_it_ta
     report = "\n".join(summary["lines"])
     assert all(
         word in report
-        for word in ("s01 price 2.000 -> 2.500 (+25 %)", "shifted_decimal", "price_decimal_comma", "min at")
+        for word in ("s01 price 2.00 -> 2.50 (+25 %)", "shifted_decimal", "price_decimal_comma", "min at")
     )
 
 

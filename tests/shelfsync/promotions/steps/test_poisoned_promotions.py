@@ -96,7 +96,7 @@ def test_a_question_that_raises_anything_stops_no_other_campaign(shop, path, mon
 
 
 def test_a_campaign_without_an_end_stops_no_other_whatever_the_zone_of_the_server_is(make_shop, monkeypatch):
-    shop = make_shop(promotions={"timezone": "Asia/Kolkata"})
+    shop = make_shop(time_zone="Asia/Kolkata")
     engine = shop.world.app.context.engine
     _write(shop, f"ALTER DATABASE {engine.url.database} SET timezone TO 'Europe/Warsaw'")
     engine.dispose()

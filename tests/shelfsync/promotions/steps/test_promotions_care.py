@@ -305,11 +305,11 @@ def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leave
 
 @pytest.mark.slow
 def test_what_begins_later_than_some_days_ahead_waits_and_what_was_sent_stays(make_shop):
-    shop = make_shop(promotions={"timezone": "Asia/Kathmandu"})
+    shop = make_shop(time_zone="Asia/Kathmandu")
     shop.erp.put("near", "a", "8", start=13 * DAY, end=99 * DAY)
     shop.erp.put("far", "b", "8", start=15 * DAY, end=99 * DAY)
     shop.erp.put("far", "c", "8", vendor="store-002", start=30 * DAY, end=99 * DAY)
-    sent_from = f"{shop.erp.now + dt.timedelta(days=1, minutes=345):%Y-%m-%d %H:%M} Asia/Kathmandu"
+    sent_from = f"{shop.erp.now + dt.timedelta(days=1, minutes=345):%Y-%m-%d %H:%M} +0545"
     line = (
         "waits: 2 promotions of 1 campaign begin later than 14 days ahead (SHELFSYNC_PROMOTIONS__AHEAD_DAYS);"
         f" the first is sent from {sent_from}"
