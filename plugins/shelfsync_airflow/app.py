@@ -21,6 +21,7 @@ from shelfsync.errors import (
     UnreachableError,
 )
 from shelfsync_airflow import options
+from shelfsync_airflow.masking import mask_exits, masked_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +41,11 @@ def raised_to_airflow() -> Iterator[None]:
     """Turns errors that no retry can fix into the one that Airflow does not retry; the log shows them in one line.
 
     What may work the next time passes as it is, and is repeated by the task's retries: an extract that was not whole,
-    an ERP, a database or a platform that is away, any unexpected error.
+    an ERP, a database or a platform that is away, any unexpected error; of a text with a part of a secret that part is masked.
     """
     try:
-        yield
+        with masked_errors():
+            yield
     except StaleRunError as error:
         raise AirflowSkipException(str(error)) from None
     except UnreachableError as error:
@@ -146,6 +148,7 @@ def app_settings(*needed: str) -> Settings:
     if found := overrides(settings, find_connection, needed):
         settings = read_settings(**found)
     mask_secret([*mask.whole_forms()])
+    mask_exits()
     return settings
 
 

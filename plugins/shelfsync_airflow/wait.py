@@ -131,8 +131,9 @@ def _wait(kind: str, run: int | str) -> tuple[AppContext, Callable[..., Awaitabl
 
 def _reason(error: Exception) -> str:
     from shelfsync.platform.jobs.job import reason_of
+    from shelfsync.secret_mask import mask
 
-    return reason_of(error)
+    return mask(reason_of(error))
 
 
 ASSET = "shelfsync_erp_changes"
@@ -166,9 +167,11 @@ def _look() -> tuple[float, str | None]:
     """Seconds to the next look, and why a delta should run now. On a thread: the triggerer's loop belongs to all waits."""
     from shelfsync.catalog.steps.watch import delta_at_work, news
     from shelfsync_airflow.app import ERP, PLATFORM, shared_app
+    from shelfsync_airflow.masking import masked_errors
 
-    context = shared_app(PLATFORM, ERP)
-    why = None if delta_at_work(context) else news(context)
+    with masked_errors():
+        context = shared_app(PLATFORM, ERP)
+        why = None if delta_at_work(context) else news(context)
     return context.settings.sync.watch_s, why
 
 

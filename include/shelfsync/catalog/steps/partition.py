@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import IO, TYPE_CHECKING, Self
 
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, TryAgainError, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,7 +121,7 @@ class Partition:
             except (ConfigurationError, TryAgainError):  # the lake is unavailable for all vendors
                 raise
             except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on
-                self.failed[name] = (f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", rows)
+                self.failed[name] = (in_one_line(error)[:500], rows)
         return files
 
     @property
