@@ -96,7 +96,7 @@ def bugs(listed: Path = LIST) -> list[Bug]:
 
 
 def table(of: list[Bug]) -> str:
-    """The table of docs/internals/reliability.md."""
+    """Each bug with its promise and the tests that catch it, for `--table`."""
     rows = ["| planted bug | promise | caught by |", "|---|---|---|"]
     for bug in of:
         tests = ", ".join(f"`{test.split('::')[1]}`" for test in bug.caught_by)

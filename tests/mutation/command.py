@@ -40,9 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="copies of the tree that are worked in side by side"
     )
-    parser.add_argument(
-        "--table", action="store_true", help="print the table of docs/internals/reliability.md, plant nothing"
-    )
+    parser.add_argument("--table", action="store_true", help="print the bugs, their promises and tests; plant nothing")
     options = parser.parse_args(arguments)
     chosen = [bug for bug in bugs() if options.only in bug.name][:: options.every]
     if options.table:
