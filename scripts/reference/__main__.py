@@ -181,6 +181,7 @@ MADE: dict[str, Callable[[], str]] = {
     "reference/settings.md": program.settings,
     "reference/commands.md": program.commands,
     "reference/errors.md": program.error_pages,
+    "reference/quarantine.md": program.quarantine_reasons,
     "reference/dags.md": program.dags,
     "reference/client.md": program.client,
     "reference/openapi.md": operations,

@@ -17,6 +17,7 @@ from pydantic_core import PydanticUndefined
 import partner_api
 from shelfsync import errors
 from shelfsync.cli.app import app
+from shelfsync.rows.quarantine_reason import REASONS
 from shelfsync.settings import Settings
 from shelfsync.settings.reading import CONNECTIONS
 from shelfsync_airflow.options import OPTIONS
@@ -388,3 +389,9 @@ def _paragraph(text: str) -> str:
 
 def _cell(text: str) -> str:
     return _paragraph(text).replace("|", "\\|")
+
+
+def quarantine_reasons() -> str:
+    """Every reason of the quarantine in the order of the checks; `…` is the value."""
+    rows = [f"| `{one.word}` | {one.field} | {one.sentence.replace('{value}', '…')} |" for one in REASONS]
+    return "\n".join(["## Reasons", "", "| reason | field | message |", "|---|---|---|", *rows])

@@ -1,6 +1,6 @@
 """normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is quarantined with its reason, a row or one value of it.
 
-Rows in = rows of the snapshot + rows of the quarantine that are not sent + repeated rows. docs/explanation/data-path.md lists the rules and the reasons.
+Rows in = rows of the snapshot + rows of the quarantine that are not sent + repeated rows. docs/explanation/data-path.md lists the rules.
 
 A faulty value that can be left out costs its row nothing: a sales limit, and a barcode that does not identify the item. If the price, the
 quantity or `active` is faulty, only what cannot put the product on sale is believed: the price, a quantity of 0 and active=false.

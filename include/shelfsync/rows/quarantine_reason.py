@@ -1,6 +1,6 @@
 """Why a row is quarantined: every reason, in the order of the checks. A row carries the first that holds.
 
-docs/explanation/data-path.md has the same table; a test compares them. The faults of vendor ids and barcodes are found here too: a vendor's id
+docs/reference/quarantine.md is made from them. The faults of vendor ids and barcodes are found here too: a vendor's id
 has to fit the platform's addresses, the ledger's indexes and the lake's folders.
 """
 
