@@ -1,7 +1,7 @@
-"""What was measured: as one dictionary for JSON, as tables for people, and as docs/internals/performance.md.
+"""What was measured: as one dictionary for JSON, as tables for people, and as docs/internals/measured.md.
 
-`python -m benchmarks.page` copies benchmarks/results/ to benchmarks/published/ and writes the page. Between the marks of the page
-nothing is written by hand; a test compares.
+`python -m benchmarks.page` copies benchmarks/results/ to benchmarks/published/ and writes the page. Nothing of it is written by hand; a
+test compares.
 """
 
 from __future__ import annotations
@@ -72,11 +72,14 @@ def spread(found: dict[str, float]) -> str:
 
 PROJECT = Path(__file__).parents[1]
 PUBLISHED = PROJECT / "benchmarks" / "published"
-DOCUMENT = PROJECT / "docs/internals/performance.md"
+DOCUMENT = PROJECT / "docs/internals/measured.md"
 SIZES = ("1m", "10m", "50m")
 """In the order of the page."""
 PROMOTIONS = "promotions"
-_BEGIN, _END = "<!-- measured: written by python -m benchmarks.page -->", "<!-- end of what was measured -->"
+_HEAD = """# Measured by make bench
+
+For an engineer who compares a way of the hot path with other ways. `python -m benchmarks.page` writes this page from `benchmarks/published`.
+[Performance](performance.md) explains the figures, and how they are measured. A cell has the median, and the least and the most of several rounds."""
 
 
 def main() -> None:
@@ -86,7 +89,7 @@ def main() -> None:
         found = PROJECT / "benchmarks" / "results" / f"{name}.json"
         if found.exists():
             shutil.copyfile(found, PUBLISHED / found.name)
-    DOCUMENT.write_text(rendered(DOCUMENT.read_text(), measured()))
+    DOCUMENT.write_text(rendered(measured()))
 
 
 def measured() -> dict[str, Any]:
@@ -95,12 +98,10 @@ def measured() -> dict[str, Any]:
     return {name: json.loads(file.read_text()) for name in names if (file := PUBLISHED / f"{name}.json").exists()}
 
 
-def rendered(page: str, found: dict[str, Any]) -> str:
-    """The page with what was measured between its marks."""
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
+def rendered(found: dict[str, Any]) -> str:
+    """The page."""
     parts = [_promotions(result) if name == PROMOTIONS else tables(result) for name, result in found.items()]
-    return before + "\n\n".join([_BEGIN, *parts, _END]) + after
+    return "\n\n".join([_HEAD, *parts]) + "\n"
 
 
 def tables(found: dict[str, Any]) -> str:
@@ -156,7 +157,9 @@ def _stage_table(stage: dict[str, Any]) -> str:
             continue
         figures = f"{spread(way['cpu_s'])} | {spread(way['wall_s'])} | {way['peak_bytes']['median'] / 2**20:.0f}"
         lines.append(f"| {way['title']} | {way['rows']['median']:,.0f} | {figures} |")
-        lines += [f"| - of that, {name} | | {spread(part)} | | |" for name, part in way["parts_cpu_s"].items()]
+        if way["parts_cpu_s"]:
+            parts = ", ".join(f"{name} {spread(part)}" for name, part in way["parts_cpu_s"].items())
+            lines.append(f"| - of that, CPU s: {parts} | | | | |")
     return "\n".join(lines)
 
 
