@@ -25,6 +25,7 @@ INPUTS = (
     "requirements-build.txt",
     "requirements-uv.txt",
     "pyproject.toml",
+    "sandbox/pyproject.toml",
     "scripts/setup.sh",
 )
 NEEDED = ("sh", "cat", "cksum", "sed", "dirname", "mkdir", "grep", "tail", "rm", "cut")
@@ -35,6 +36,7 @@ def checkout(tmp_path: Path) -> Path:
     """What setup.sh looks at, without an environment, and a folder of programs without any Python."""
     project = tmp_path / "project"
     shutil.copytree(PROJECT / "scripts", project / "scripts")
+    (project / "sandbox").mkdir()
     for name in INPUTS[:-1]:
         shutil.copy(PROJECT / name, project / name)
     (tmp_path / "bin").mkdir()
