@@ -242,7 +242,7 @@ def test_a_plan_replaces_an_older_plan_and_no_file_of_something_else(tmp_path, c
     file.write_bytes(b"")
     plans.write({"format": 0, "checksum": "x"}, file)
     file.write_bytes(content)
-    with pytest.raises(ConfigurationError, match="exists and is no plan, so it is not replaced"):
+    with pytest.raises(ConfigurationError, match="exists and cannot be read as a plan, so it is not replaced"):
         plans.write({}, file)
     assert file.read_bytes() == content
     with pytest.raises(ConfigurationError, match="is not replaced"):
