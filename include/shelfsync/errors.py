@@ -85,7 +85,7 @@ ABSENT_PAGE = "docs/how-to/connecting-your-erp.md#a-product-is-absent-and-stays-
 
 
 class Alarm(StrEnum):
-    """What reports itself: an alarm or a stall. Its page has meaning, impact, check, fix and escalation; what it reports names the page."""
+    """What reports itself: an alarm or a stall. Its page is one screen: what to do, and when it is over. The report names the page."""
 
     NOT_TAKEN = "orders-not-taken"
     MISSED = "orders-missed"

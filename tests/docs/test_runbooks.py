@@ -22,6 +22,8 @@ PAGES = [
     ROOT / "docs/reference/warehouse.md",
     *sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")),
 ]
+HEADINGS = ["What you see", "By itself", "What to do", "When it is over"]
+LINES_MAX = 45
 TEXT = {page.name: page.read_text("utf-8") for page in PAGES}
 STATEMENTS = sorted(
     {(name, found) for name, text in TEXT.items() for found in re.findall(r'psql "[^"]+" -c "([^"]+)"`', text)}
@@ -63,10 +65,16 @@ def test_a_runbook_with_commands_names_the_place_to_type_them(page):
         assert "(README.md#where-to-type-commands-and-sql)" in text.partition("\n## ")[0].partition("\n1. ")[0]
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")), ids=lambda page: page.stem)
+def test_a_runbook_fits_one_screen_and_has_the_four_parts(page):
+    text = page.read_text("utf-8")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
+    assert text.count("\n") <= LINES_MAX
+
+
 @pytest.mark.parametrize("alarm", Alarm)
 def test_every_alarm_has_a_page_with_what_to_do_and_a_place_in_the_list(alarm):
-    text = (ROOT / alarm.page).read_text("utf-8")
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Meaning", "Impact", "Check", "Fix", "Escalate"]
+    assert (ROOT / alarm.page).exists()
     assert f"({alarm.value}.md)" in (ROOT / "docs/how-to/runbooks/README.md").read_text("utf-8")
     assert Alarm.line(alarm, "Something waits.") == f"Something waits. Runbook: {alarm.page}"
 
