@@ -102,8 +102,8 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
     with engine.begin() as connection:
         partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
         run_id = runs.open_run(connection, key="bench", kind="full", vendors=(), dry_run=False)
-        record.record_vendors(connection, vendors)
-        record.record_run(connection, run_id)
+        record.VENDOR.copy(connection, vendors)
+        record.RUN.copy(connection, [run_id])
         for vendor in vendors:
             generation = vendor_runs.next_generation(connection)
             vendor_runs.begin(connection, run_id, vendor, generation=generation, raw_path="raw")
@@ -126,7 +126,7 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
                 deadline_s=3600,
             )
             assert job_id is not None
-            record.record_job(connection, job_id)
+            record.JOB.copy(connection, [job_id])
             begun[vendor] = job_id
     return begun
 

@@ -26,8 +26,8 @@ class Ledger:
             run_id = runs.open_run(connection, key=f"test/{next(self._keys)}", kind="delta", vendors=(), dry_run=False)
             generation = vendor_runs.next_generation(connection)
             vendor_runs.begin(connection, run_id, self.vendor, generation=generation, raw_path="raw")
-            record.record_vendors(connection, [self.vendor])
-            record.record_run(connection, run_id)
+            record.VENDOR.copy(connection, [self.vendor])
+            record.RUN.copy(connection, [run_id])
         return run_id, generation
 
     def batch(self, run_id: int, generation: int, pieces: int = 1) -> list[int]:

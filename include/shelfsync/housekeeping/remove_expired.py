@@ -152,12 +152,12 @@ def close_lost_runs(context: Context, *, older_than: dt.timedelta, dry_run: bool
 def _close_run(connection: Connection, run_id: int) -> None:
     unfinished(connection, run_id)
     runs.close_run(connection, run_id, state=RunState.FAILED, error=_NO_REPORT)
-    record.record_run(connection, run_id)
+    record.RUN.copy(connection, [run_id])
 
 
 def _close_run_of_promotions(connection: Connection, run_id: int) -> None:
     promotion_runs.close(connection, run_id, state="failed", error=_NO_REPORT)
-    promotion_record.record_run(connection, run_id)
+    promotion_record.RUN.copy(connection, [run_id])
 
 
 _RECENT = f"""

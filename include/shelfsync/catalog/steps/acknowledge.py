@@ -104,7 +104,7 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
             bisection.note(context, connection, job, batch, failed)
         if batches.is_last(connection, batch):
             vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
-        record.record_job(connection, job.job_id)
+        record.JOB.copy(connection, [job.job_id])
 
     def report() -> None:
         log.info(

@@ -80,7 +80,7 @@ def _halve(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, err
         if job_row.state_of(connection, job_id) == State.SUBMITTING:
             job_row.end(connection, job_id, State.REJECTED, str(error)[:1000])
         batches.split(connection, batch, halves)
-        record.record_job(connection, job_id)
+        record.JOB.copy(connection, [job_id])
 
 
 def _reject(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:

@@ -119,7 +119,7 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
         if not broken:  # the rows of a vendor that has failed have to come again
             readings.move(connection, before.feed, before, cursor=changes.position.cursor, mark=changes.position.mark)
             change_files.write(connection, run.run_id, known_files, changes.files)
-        record.record_run(connection, run.run_id)
+        record.RUN.copy(connection, [run.run_id])
         record.replace_quarantine(connection, run.run_id, None, nameless)
     if new := sorted(strange - unlaid):
         log.warning(

@@ -305,7 +305,7 @@ def _accept(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, an
         metrics.count("deliver.requests")
         metrics.count("deliver.skus", batch.item_count)
         batches.set_state(connection, batch.batch_id, BatchState.SENT)
-        record.record_job(connection, job_id)
+        record.JOB.copy(connection, [job_id])
     if why_not is None or _done_at_once(context, lease, job_id, batch, answer):
         return
     leave_unconfirmed(context, lease, job_id, why_not)
@@ -353,4 +353,4 @@ def _give_up(
             job_row.end(connection, job_id, State.REJECTED, str(error))
         batches.set_state(connection, batch.batch_id, BatchState.SUPERSEDED)
         batches.supersede_generation(connection, batch.vendor, batch.generation)
-        record.record_job(connection, job_id)
+        record.JOB.copy(connection, [job_id])

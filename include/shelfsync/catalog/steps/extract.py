@@ -196,8 +196,8 @@ def _write(
         for name in sorted(asked - came - set(vendors.known_vendors(connection))):
             _fail(connection, run.run_id, name, number, _missing(context, name, 0))
         vendors.take_in(connection, files)
-        record.record_vendors(connection, sorted(came))
-        record.record_run(connection, run.run_id)
+        record.VENDOR.copy(connection, sorted(came))
+        record.RUN.copy(connection, [run.run_id])
         record.replace_quarantine(connection, run.run_id, None, nameless)
         if columns:
             source_columns.note(connection, run.run_id, columns, dry_run=run.dry_run)

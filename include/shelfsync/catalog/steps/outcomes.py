@@ -83,7 +83,7 @@ def _stored(
             batches.set_state(connection, batch.batch_id, BatchState.DONE)
         if job.platform_job_id is not None:
             events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
-        record.record_job(connection, job.job_id)
+        record.JOB.copy(connection, [job.job_id])
         record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
 
     return write

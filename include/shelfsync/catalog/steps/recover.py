@@ -50,7 +50,7 @@ def recover(context: Context) -> dict[str, Any]:
     run_ids = sorted(set(result.pop("run_ids")) | set(planned_by_run))
     with context.engine.begin() as connection:
         for run_id in run_ids:
-            record.record_run(connection, run_id)
+            record.RUN.copy(connection, [run_id])
     with context.engine.connect() as connection:
         left = len(catalog_jobs.open_jobs(connection))
     record_late_events(context)

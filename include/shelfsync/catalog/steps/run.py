@@ -59,7 +59,7 @@ def open_run(
     urgent.check(kind, vendors, skus)
     with context.engine.begin() as connection:
         run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, skus=skus, dry_run=dry_run)
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
     log.info("run %d (%s%s) is open: %s", run_id, kind, ", dry" if dry_run else "", key)
     return run_id
 
@@ -86,7 +86,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         missed = quarantine.missed_lines(connection, run_id) + change_files.lines(connection, run_id)
         missed += source_columns.lines(connection, run_id=run_id)
         runs.close_run(connection, run_id, state=state, error=error)
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
         counted = sums(connection, run_id)
         fresh = status.freshness_of_run(connection, run_id)
         held = holds.in_force(connection, Subject.CATALOG, run_id=run_id)

@@ -226,7 +226,7 @@ def _send_released(context: Context, run_id: int, vendors: list[str], troubles: 
             troubles += [f"{word}: vendor {name}: {why}" for name, why in reasons.items()]
         vendors = [name for name in left_to_send(context, run_id) if name in vendors]
     with context.engine.begin() as connection:
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
         return sums(connection, run_id, after_job=before)
 
 

@@ -108,7 +108,7 @@ def load_observation(connection: Connection, seen: Observation, rows: pa.Table, 
     """
     import pyarrow as pa
 
-    record.record_vendors(connection, [seen.vendor])
+    record.VENDOR.copy(connection, [seen.vendor])
     late = before is not None and before.last.observed_at >= seen.observed_at
     if not _claim(connection, seen, in_history=not late):
         return

@@ -1,6 +1,6 @@
 """What the catalog's steps write to the warehouse, always inside the transaction that changes the ledger.
 
-Runs, vendors and jobs are copied from the ledger. Quarantined rows, outcomes and acknowledged states are bulk loads, merged by key.
+Runs, vendors and jobs mirror the ledger, as declared here. Quarantined rows, outcomes and acknowledged states are bulk loads, merged by key.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.state import VendorState
@@ -19,74 +18,111 @@ from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.metadata import instant
+from shelfsync.store.mirror import Mirror
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
 
-def record_vendors(connection: Connection, names: Iterable[str]) -> None:
-    """Vendors seen in an extract."""
-    rows = [{"vendor": name} for name in names]
-    if rows:
-        statement = insert(tables.vendor).values(first_seen_at=instant()).on_conflict_do_nothing()
-        connection.execute(statement, rows)
+def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+    """A sum that is 0 over nothing, as an integer (PostgreSQL sums bigints to numeric)."""
+    return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger)
 
 
-def record_run(connection: Connection, run_id: int) -> None:
-    """The run as the ledger has it now, with its sums over vendors and jobs."""
-    run = ledger.run.c
-    sums = _vendor_sums(connection, run_id) | _job_sums(connection, run_id)
-    row = connection.execute(sa.select(ledger.run).where(run.run_id == run_id)).mappings().one()
-    names = ("run_id", "run_key", "kind", "dry_run", "state", "error", "started_at", "finished_at")
-    values = {name: row[name] for name in names} | sums
-    _upsert(connection, tables.sync_run, values, key="run_id")
+def _end_reported_by() -> sa.ColumnElement[str | None]:
+    job = job_table.c
+    by_event = sa.exists().where(event.c.kind == "job", event.c.platform_job_id == job.platform_job_id)
+    by_poll = sa.and_(job.polls > 0, sa.func.upper(job.platform_status).in_(("COMPLETED", "FAILED")))
+    return sa.case((job.ended_at.is_(None), None), (by_event, "webhook"), (by_poll, "poll"), else_=None)
 
 
-def record_job(connection: Connection, job_id: int) -> None:
-    """The job as the ledger has it now."""
-    job, batch = job_table.c, ledger.batch.c
-    statement = (
-        sa.select(
-            job.job_id,
-            batch.run_id,
-            job.vendor,
-            job.platform_job_id,
-            job.state,
-            batch.generation,
-            batch.body_bytes,
-            batch.priority.label("priority"),
-            batch.urgent_count.label("urgent"),
-            batch.wanted_at,
-            job.sent,
-            sa.func.coalesce(job.accepted, 0).label("accepted"),
-            sa.func.coalesce(job.rejected, 0).label("rejected"),
-            sa.func.coalesce(job.unaccounted, 0).label("unaccounted"),
-            job.error,
-            _end_reported_by().label("end_reported_by"),
-            ledger.extract.c.read_at,
-            job.created_at.label("sent_at"),
-            job.answered_at,
-            job.ended_at.label("ended_at"),
-        )
-        .join(ledger.batch, batch.batch_id == job.batch_id)
-        .outerjoin(
-            ledger.vendor_run,
-            sa.and_(
-                ledger.vendor_run.c.run_id == batch.run_id,
-                ledger.vendor_run.c.vendor == batch.vendor,
-                ledger.vendor_run.c.generation == batch.generation,
-            ),
-        )
-        .outerjoin(ledger.extract, ledger.extract.c.extract_id == ledger.vendor_run.c.extract_id)
-        .where(job.job_id == job_id)
+_run, _vendor_run, _batch, _job = ledger.run.c, ledger.vendor_run.c, ledger.batch.c, job_table.c
+
+VENDOR = Mirror(
+    tables.vendor,
+    sa.select(ledger.vendor.c.vendor, instant().label("first_seen_at")),
+    by=ledger.vendor.c.vendor,
+    first_stays=frozenset({"first_seen_at"}),
+)
+"""Vendors seen in an extract."""
+
+_of_vendors = (
+    sa.select(
+        sa.func.count().label("vendors"),
+        sa.func.count().filter(_vendor_run.state == VendorState.FAILED).label("vendors_failed"),
+        _sum(_vendor_run.rows_raw).label("rows_raw"),
+        _sum(_vendor_run.rows_quarantined).label("rows_quarantined"),
+        _sum(_vendor_run.values_left_out).label("values_left_out"),
+        _sum(_vendor_run.changes_new + _vendor_run.changes_changed + _vendor_run.changes_removed).label("skus_changed"),
+        _sum(_vendor_run.changes_held).label("skus_held"),
+        _sum(_vendor_run.changes_suppressed).label("skus_suppressed"),
     )
-    row = connection.execute(statement).mappings().one()
-    values = dict(row)
-    first = sa.func.coalesce(tables.catalog_job.c.end_reported_by, values["end_reported_by"])  # the first report counts
-    _upsert(connection, tables.catalog_job, values, key="job_id", kept={"end_reported_by": first})
+    .where(_vendor_run.run_id == _run.run_id)
+    .lateral("of_vendors")
+)
+_of_jobs = (
+    sa.select(
+        _sum(_job.sent).label("skus_sent"),
+        _sum(_job.accepted).label("skus_accepted"),
+        _sum(_job.rejected).label("skus_rejected"),
+        _sum(_job.unaccounted).label("skus_unaccounted"),
+    )
+    .join(ledger.batch, _batch.batch_id == _job.batch_id)
+    .where(_batch.run_id == _run.run_id)
+    .lateral("of_jobs")
+)
+_names = ("run_id", "run_key", "kind", "dry_run", "state", "error", "started_at", "finished_at")
+
+RUN = Mirror(
+    tables.sync_run,
+    sa.select(*(_run[name] for name in _names), *_of_vendors.c, *_of_jobs.c).select_from(
+        ledger.run.join(_of_vendors, sa.true()).join(_of_jobs, sa.true())
+    ),
+    by=_run.run_id,
+)
+"""Runs, with their sums over vendors and jobs."""
+
+JOB = Mirror(
+    tables.catalog_job,
+    sa.select(
+        _job.job_id,
+        _batch.run_id,
+        _job.vendor,
+        _job.platform_job_id,
+        _job.state,
+        _batch.generation,
+        _batch.body_bytes,
+        _batch.priority,
+        _batch.urgent_count.label("urgent"),
+        _batch.wanted_at,
+        _job.sent,
+        sa.func.coalesce(_job.accepted, 0).label("accepted"),
+        sa.func.coalesce(_job.rejected, 0).label("rejected"),
+        sa.func.coalesce(_job.unaccounted, 0).label("unaccounted"),
+        _job.error,
+        _end_reported_by().label("end_reported_by"),
+        ledger.extract.c.read_at,
+        _job.created_at.label("sent_at"),
+        _job.answered_at,
+        _job.ended_at,
+    )
+    .join(ledger.batch, _batch.batch_id == _job.batch_id)
+    .outerjoin(
+        ledger.vendor_run,
+        sa.and_(
+            _vendor_run.run_id == _batch.run_id,
+            _vendor_run.vendor == _batch.vendor,
+            _vendor_run.generation == _batch.generation,
+        ),
+    )
+    .outerjoin(ledger.extract, ledger.extract.c.extract_id == _vendor_run.extract_id),
+    by=_job.job_id,
+    first_stays=frozenset({"end_reported_by"}),
+)
+"""Catalog jobs, with their batch and the time of the reading."""
 
 
 def polled_instead(connection: Connection, run_id: int) -> tuple[int, int]:
@@ -97,56 +133,6 @@ def polled_instead(connection: Connection, run_id: int) -> tuple[int, int]:
         sa.select(polled, sa.func.count(columns.end_reported_by)).where(columns.run_id == run_id)
     ).one()
     return row[0], row[1]
-
-
-def _end_reported_by() -> sa.ColumnElement[str | None]:
-    job = job_table.c
-    by_event = sa.exists().where(event.c.kind == "job", event.c.platform_job_id == job.platform_job_id)
-    by_poll = sa.and_(job.polls > 0, sa.func.upper(job.platform_status).in_(("COMPLETED", "FAILED")))
-    return sa.case((job.ended_at.is_(None), None), (by_event, "webhook"), (by_poll, "poll"), else_=None)
-
-
-def _upsert(
-    connection: Connection, table: sa.Table, values: dict[str, Any], *, key: str, kept: dict[str, Any] | None = None
-) -> None:
-    rest = {name: value for name, value in values.items() if name != key} | (kept or {})
-    statement = insert(table).values(values).on_conflict_do_update(index_elements=[table.c[key]], set_=rest)
-    connection.execute(statement)
-
-
-def _vendor_sums(connection: Connection, run_id: int) -> dict[str, int]:
-    row = ledger.vendor_run.c
-    statement = sa.select(
-        sa.func.count().label("vendors"),
-        sa.func.count().filter(row.state == VendorState.FAILED).label("vendors_failed"),
-        _sum(row.rows_raw).label("rows_raw"),
-        _sum(row.rows_quarantined).label("rows_quarantined"),
-        _sum(row.values_left_out).label("values_left_out"),
-        _sum(row.changes_new + row.changes_changed + row.changes_removed).label("skus_changed"),
-        _sum(row.changes_held).label("skus_held"),
-        _sum(row.changes_suppressed).label("skus_suppressed"),
-    ).where(row.run_id == run_id)
-    return dict(connection.execute(statement).mappings().one())
-
-
-def _job_sums(connection: Connection, run_id: int) -> dict[str, int]:
-    job = job_table.c
-    statement = (
-        sa.select(
-            _sum(job.sent).label("skus_sent"),
-            _sum(job.accepted).label("skus_accepted"),
-            _sum(job.rejected).label("skus_rejected"),
-            _sum(job.unaccounted).label("skus_unaccounted"),
-        )
-        .join(ledger.batch, ledger.batch.c.batch_id == job.batch_id)
-        .where(ledger.batch.c.run_id == run_id)
-    )
-    return dict(connection.execute(statement).mappings().one())
-
-
-def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
-    """A sum that is 0 over nothing, as an integer (PostgreSQL sums bigints to numeric)."""
-    return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger)
 
 
 def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:

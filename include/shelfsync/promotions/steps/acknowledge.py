@@ -81,7 +81,7 @@ def reject(context: Context, lease: Lease, job_id: int, why: str) -> None:
         job_row.end(connection, job_id, State.REJECTED, why, accepted=0, rejected=job.sent, unaccounted=0)
         promotions.failed(connection, have.promotion_id, have.failures)
         record.record_promotions(connection, [job.promotion_id])
-        record.record_jobs(connection, [job_id])
+        record.JOB.copy(connection, [job_id])
         record.load_rejected_request(connection, job_id, why)
 
 
@@ -195,7 +195,7 @@ def _write(connection: Connection, done: list[_Judged], rejections: Mapping[int,
     items = pa.concat_tables([_numbered(each.items.select(["sku"]), each) for each in done])
     job_row.end_all(connection, [_end_of(each) for each in done])
     record.record_promotions(connection, [each.have.promotion_id for each in done])
-    record.record_jobs(connection, jobs)
+    record.JOB.copy(connection, jobs)
     judged = [(each.job.job_id, each.items, each.outcome) for each in done]
     record.load_outcomes(connection, jobs, rows(judged))
     changed = [

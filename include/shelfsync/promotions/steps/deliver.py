@@ -119,7 +119,7 @@ def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:
             with context.engine.begin() as connection:
                 lease.hold(connection)
                 job_row.end(connection, job.job_id, State.SUPERSEDED, "the promotion is over by its own end")
-                record.record_jobs(connection, [job.job_id])
+                record.JOB.copy(connection, [job.job_id])
         return False  # if it may have been sent, it is confirmed at its deadline
     return _request(context, lease, job)
 
@@ -142,7 +142,7 @@ def _may_leave(context: Context, lease: Lease, job: PromotionJob) -> bool:
             return True
         why = "the platform has not made what was to replace it; it stays until that is made"
         job_row.end(connection, job.job_id, State.SUPERSEDED, why)
-        record.record_jobs(connection, [job.job_id])
+        record.JOB.copy(connection, [job.job_id])
     return False
 
 
@@ -196,7 +196,7 @@ def _send(context: Context, lease: Lease, job: PromotionJob) -> PlatformJob:
         deadline_s = context.settings.promotions.job_deadline_s
         if not promotion_jobs.attempt(connection, job.job_id, deadline_s=deadline_s):
             raise _GoneError
-        record.record_jobs(connection, [job.job_id])
+        record.JOB.copy(connection, [job.job_id])
         names = promotions.read(connection, job.promotion_id).vendors
     return platform.put_promotion(body, names, priority="promotion")
 
@@ -206,7 +206,7 @@ def _accept(context: Context, lease: Lease, job: PromotionJob, answer: PlatformJ
     with context.engine.begin() as connection:
         lease.hold(connection)
         why_not = store_answer(context, connection, Kind.PROMOTION, job.job_id, answer)
-        record.record_jobs(connection, [job.job_id])
+        record.JOB.copy(connection, [job.job_id])
     if why_not is not None:
         acknowledge(context, lease, {job.job_id: why_not})
         raise unpollable(job.job_id, why_not)
@@ -217,7 +217,7 @@ def _give_back(context: Context, lease: Lease, job: PromotionJob, why: str) -> N
     with context.engine.begin() as connection:
         lease.hold(connection)
         job_row.given_back(connection, job.job_id, why)
-        record.record_jobs(connection, [job.job_id])
+        record.JOB.copy(connection, [job.job_id])
 
 
 def _of_every_campaign(error: Exception) -> Exception:

@@ -31,7 +31,7 @@ def open_run(context: Context, key: str, *, dry_run: bool) -> int:
     """The number of the run of this key; a run that is opened again continues."""
     with context.engine.begin() as connection:
         run_id = promotion_runs.open_run(connection, key=key, dry_run=dry_run)
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
     return run_id
 
 

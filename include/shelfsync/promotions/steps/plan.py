@@ -60,7 +60,7 @@ def plan(context: Context, run_id: int) -> dict[str, Any]:
             promotion_runs.close(connection, run_id, state="superseded", error="a newer run has planned")
         else:
             commit(connection, run, prepared, requests, report)
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
         stale = promotion_runs.read(connection, run_id).state == "superseded"
     if stale:
         raise StaleRunError(f"promotion run {run_id}: a newer run has planned; nothing older is sent")

@@ -77,7 +77,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         rejected_by_vendor = [dict(row) for row in connection.execute(sa.text(_REJECTED), {"run": run_id}).mappings()]
         state, error = _verdict(run, jobs, troubles, rejected_by_vendor, pairs["accepted"])
         promotion_runs.close(connection, run_id, state=state, error=error)
-        record.record_run(connection, run_id)
+        record.RUN.copy(connection, [run_id])
     report = run.report or {"counts": {}, "actions": [], "lines": []}
     summary = {
         "run": run_id,

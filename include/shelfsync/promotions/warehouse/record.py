@@ -5,7 +5,7 @@ They have the promotions of each vendor with their prices, every request, the ou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, insert
@@ -14,9 +14,10 @@ from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.promotions.ledger import tables as ledger
 from shelfsync.store.bulk import among, copy_into, update
 from shelfsync.store.metadata import boolean, count, instant, metadata, moment, number, text
+from shelfsync.store.mirror import Mirror
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -185,54 +186,54 @@ promotion_finding = sa.Table(
 _COUNTS = ("rows", "rows_quarantined", "promotions", "pairs", "held", "created", "changed", "ended", "requests")
 
 
-def record_run(connection: Connection, run_id: int) -> None:
-    """The run as the ledger has it now."""
-    row = (
-        connection.execute(sa.select(ledger.promotion_run).where(ledger.promotion_run.c.run_id == run_id))
-        .mappings()
-        .one()
-    )
-    names = ("run_id", "run_key", "dry_run", "state", "error", "started_at", "finished_at")
-    counts = (row["report"] or {}).get("counts", {})
-    values = {name: row[name] for name in names} | {name: counts.get(name, 0) for name in _COUNTS}
-    _upsert(connection, promotion_run, values, key="run_id")
+_run, _promotion, _job, _request = ledger.promotion_run.c, ledger.promotion.c, job_table.c, ledger.promotion_request.c
+_counted = _run.report["counts"]
+_header = _promotion.header
+_names = sa.func.jsonb_each_text(_header["display_name"]).table_valued("key", "value")
+
+RUN = Mirror(
+    promotion_run,
+    sa.select(
+        *(_run[name] for name in ("run_id", "run_key", "dry_run", "state", "error", "started_at", "finished_at")),
+        *(sa.func.coalesce(sa.cast(_counted[name].astext, sa.BigInteger), 0).label(name) for name in _COUNTS),
+    ),
+    by=_run.run_id,
+)
+PROMOTION = Mirror(
+    promotion,
+    sa.select(
+        *(_promotion[name] for name in ("promotion_id", "campaign", "start_time", "end_time", "state")),
+        *(_promotion[name] for name in ("ended_at", "confirmed_at")),
+        sa.select(_names.c.value).limit(1).scalar_subquery().label("name"),
+        _header["display_name"].label("display_name"),
+        *(_header[name].as_string().label(name) for name in ("type", "reason")),
+        sa.func.cardinality(_promotion.vendors).label("vendors"),
+    ),
+    by=_promotion.promotion_id,
+)
+PROMOTION_VENDOR = Mirror(
+    promotion_vendor,
+    sa.select(_promotion.promotion_id, sa.func.unnest(_promotion.vendors).label("vendor")),
+    by=_promotion.promotion_id,
+)
+JOB = Mirror(
+    promotion_job,
+    sa.select(
+        *(_request[name] for name in ("run_id", "promotion_id", "action", "piece", "body_bytes", "skus")),
+        *(_job[name] for name in ("job_id", "platform_job_id", "platform_status", "state", "sent", "error")),
+        *(sa.func.coalesce(_job[name], 0).label(name) for name in ("accepted", "rejected", "unaccounted")),
+        _job.created_at.label("sent_at"),
+        _job.answered_at,
+        _job.ended_at,
+    ).join(ledger.promotion_request, _request.request_id == _job.request_id),
+    by=_job.job_id,
+)
 
 
-_PROMOTIONS = """
-INSERT INTO warehouse.promotion (promotion_id, campaign, name, display_name, type, reason, start_time, end_time, state, ended_at, confirmed_at, vendors)
-SELECT promotion_id, campaign, (SELECT value FROM jsonb_each_text(header -> 'display_name') LIMIT 1), header -> 'display_name', header ->> 'type',
-    header ->> 'reason', start_time, end_time, state, ended_at, confirmed_at, cardinality(vendors)
-FROM ledger.promotion WHERE promotion_id = ANY(:ids) ORDER BY promotion_id
-ON CONFLICT (promotion_id) DO UPDATE SET (campaign, name, display_name, type, reason, start_time, end_time, state, ended_at, confirmed_at, vendors)
-    = (excluded.campaign, excluded.name, excluded.display_name, excluded.type, excluded.reason, excluded.start_time, excluded.end_time,
-       excluded.state, excluded.ended_at, excluded.confirmed_at, excluded.vendors)
-"""
-_VENDORS = """
-INSERT INTO warehouse.promotion_vendor (promotion_id, vendor)
-SELECT promotion_id, unnest(vendors) FROM ledger.promotion WHERE promotion_id = ANY(:ids) ON CONFLICT DO NOTHING
-"""
-
-
-def record_promotions(connection: Connection, promotion_ids: Iterable[int]) -> None:
+def record_promotions(connection: Connection, promotion_ids: Sequence[int]) -> None:
     """The promotions as the ledger has them now, with their vendors."""
-    for statement in (_PROMOTIONS, _VENDORS):
-        connection.execute(sa.text(statement), {"ids": list(promotion_ids)})
-
-
-def record_jobs(connection: Connection, job_ids: Iterable[int]) -> None:
-    """The requests as the ledger has them now."""
-    job, request = job_table.c, ledger.promotion_request.c
-    of_request = [request[name] for name in ("run_id", "promotion_id", "action", "piece", "body_bytes", "skus")]
-    names = ("job_id", "platform_job_id", "platform_status", "state", "sent", "error", "answered_at")
-    counts = {"accepted": job.accepted, "rejected": job.rejected, "unaccounted": job.unaccounted}
-    counted = [sa.func.coalesce(count, 0).label(name) for name, count in counts.items()]
-    times = (job.created_at.label("sent_at"), job.ended_at.label("ended_at"))
-    rows = sa.select(*of_request, *(job[name] for name in names), *counted, *times)
-    rows = rows.join(ledger.promotion_request, request.request_id == job.request_id)
-    rows = rows.where(among(job.job_id, list(job_ids))).order_by(job.job_id)
-    statement = insert(promotion_job).from_select(list(rows.selected_columns.keys()), rows)
-    new = {name: statement.excluded[name] for name in rows.selected_columns.keys() if name != "job_id"}  # noqa: SIM118
-    connection.execute(statement.on_conflict_do_update(index_elements=[promotion_job.c.job_id], set_=new))
+    for of in (PROMOTION, PROMOTION_VENDOR):
+        of.copy(connection, promotion_ids)
 
 
 def replace_quarantine(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:
@@ -287,8 +288,3 @@ def move_skus(connection: Connection, items: str, acknowledged: pa.Table, skus: 
     copy_into(connection, "warehouse.promotion_sku", acknowledged)
     counts = [{"promotion_id": promotion_id, "skus": count} for promotion_id, count in skus.items()]
     connection.execute(update(promotion, "promotion_id", counts))
-
-
-def _upsert(connection: Connection, table: sa.Table, values: dict[str, Any], *, key: str) -> None:
-    rest = {name: value for name, value in values.items() if name != key}
-    connection.execute(insert(table).values(values).on_conflict_do_update(index_elements=[table.c[key]], set_=rest))

@@ -37,9 +37,9 @@ def job(engine):
         job_id = catalog_jobs.begin(
             connection, batch_id=batch.batch_id, vendor="store-001", plan=batch.plan, sent=2, deadline_s=60
         )
-        record.record_vendors(connection, ["store-001"])
-        record.record_run(connection, run_id)
-        record.record_job(connection, job_id)
+        record.VENDOR.copy(connection, ["store-001"])
+        record.RUN.copy(connection, [run_id])
+        record.JOB.copy(connection, [job_id])
     return run_id, job_id
 
 

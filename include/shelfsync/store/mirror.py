@@ -1,0 +1,52 @@
+"""The mirror of the ledger in the warehouse: a table whose rows are what a query over the ledger returns.
+
+How a table is copied is declared once. A step names the rows that it has changed, in the transaction that changes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.store.bulk import among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """One table of the warehouse that repeats the ledger."""
+
+    table: sa.Table
+    rows: sa.Select[Any]
+    """All of its rows, as the ledger has them now; the columns have the names of the table's."""
+    by: sa.ColumnElement[Any]
+    """The column of the ledger by which rows are named."""
+    first_stays: frozenset[str] = frozenset()
+    """Columns that keep the first value that was not null."""
+
+    def copy(self, connection: Connection, changed: Iterable[Any]) -> None:
+        """Copies the rows of these keys of the ledger, as it has them now in this transaction."""
+        wanted = list(changed)
+        if not wanted:
+            return
+        names = list(self.rows.selected_columns.keys())
+        rows = self.rows.where(among(self.by, wanted)).order_by(
+            self.by
+        )  # in one order, so that two processes never wait for each other
+        statement = insert(self.table).from_select(names, rows)
+        key = self.table.primary_key.columns.keys()
+        new = {name: self._next(name, statement.excluded[name]) for name in names if name not in key}
+        if set(new) <= self.first_stays:
+            connection.execute(statement.on_conflict_do_nothing())
+        else:
+            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=new))
+
+    def _next(self, name: str, now: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+        return sa.func.coalesce(self.table.c[name], now) if name in self.first_stays else now
