@@ -57,6 +57,7 @@ def test_a_dry_run_sends_nothing_ends_quietly_and_shows_the_plan(
     assert world.sent() == []
     assert world.rows("SELECT count(*) FROM ledger.job") == [(0,)]
     assert [line for line in caplog.messages if line.startswith("vendor store-003: 3 new")]
+    assert [line for line in caplog.messages if line.startswith("extract: column price (price in the ERP): ")]
 
 
 @pytest.mark.slow

@@ -136,6 +136,17 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
 
 
+def lines(columns: Sequence[ColumnReading]) -> list[str]:
+    """A line about each column, where there is no terminal for a table: the log of a task."""
+    return [
+        f"column {one.column} ({one.source} in the ERP): {one.cell!r} reads as {one.value}; {one.smallest} to {one.largest}; {one.rows:,} rows,"
+        f" {one.empty:,} empty, {one.not_read:,} not read{f'; written with {one.style}' if one.style else ''}"
+        if one.cell is not None
+        else f"column {one.column} ({one.source} in the ERP): no value in {one.rows:,} rows, {one.not_read:,} not read"
+        for one in columns
+    ]
+
+
 HEADINGS: dict[str, int | None] = {
     "column": 8,
     "in the ERP": 8,

@@ -7,6 +7,7 @@ that its run is alive. An approved hold is sent in the same way, from its batche
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.catalog.steps.each_vendor import StepReport
     from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
 
 _Step = TypeVar("_Step")
 
@@ -73,9 +76,19 @@ def run_recover(context: Context, run_id: int) -> dict[str, Any]:
 
 
 def run_extract(context: Context, run_id: int) -> list[dict[str, Any]]:
-    """`extract`, in the same way: reads the ERP; returns the shards."""
+    """`extract`, in the same way: reads the ERP; returns the shards. A dry run logs what was understood of each column."""
+    with context.engine.connect() as connection:
+        dry_run = runs.read_run(connection, run_id).dry_run
     with runs.at_work(context.engine, run_id):
-        return extract(context, run_id)
+        if not dry_run:
+            return extract(context, run_id)
+        from shelfsync.catalog import column_reading  # brings pyarrow
+
+        columns = column_reading.ColumnReadings()
+        shards = extract(context, run_id, columns)
+    for line in column_reading.lines(columns.rows()):
+        log.info("extract: %s", line)
+    return shards
 
 
 def run_step(context: Context, word: str, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:

@@ -264,3 +264,14 @@ def test_a_plan_names_each_value_that_is_sent_with_another_number(shop):
     assert vendor["adjusted"]["price_cut"] == {"rows": 1, "examples": ["s03: 2.56999999999 -> 2.569"]}
     assert vendor["adjusted"]["quantity_zeroed"]["examples"] == ["s03: -4 -> 0"]
     assert "1 quantities lose their fraction: s04: 3.9 -> 3" in "\n".join(summary["lines"])
+
+
+def test_the_extract_of_a_dry_run_logs_what_was_understood_of_each_column(world, caplog):
+    world.erp.put(V, "s01", "2.50")
+    world.erp.put(V, "s02", "12.50", 4)
+    for dry_run in (False, True):
+        caplog.clear()
+        world.app.extract(world.app.open_run("full", f"airflow/{dry_run}", (), dry_run=dry_run))
+        [*lines] = [line for line in caplog.messages if "extract: column price" in line]
+        assert len(lines) == dry_run
+    assert "'12.50' reads as 12.5; 2.5 to 12.5; 2 rows, 0 empty, 0 not read" in lines[0]
