@@ -17,7 +17,7 @@ from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.erp.text_shape import totals_line
+from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total, totals_line
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
-_HEADER_AGAIN = "the names of the columns again, and no row"
-_TOTAL = "a total or a count of the rows, and no row"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
 _DOS_END = "\x1a"
@@ -174,14 +172,14 @@ class CsvFile:
             return True
         part.line = line
         if row == header:
-            part.no_rows.append(_damage(line, 1, _HEADER_AGAIN, lines.last))
+            part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
         elif len(row) == width:
             part.ends_in_total = False
             if lines.number > line:
                 part.suspects.append((len(part.intact), line, tuple(lines.record)))
             part.intact.append(row)
         elif row and totals_line(row):
-            part.no_rows.append(_damage(line, 1, _TOTAL, lines.last))
+            part.no_rows.append(_damage(line, 1, TOTAL, lines.last))
             part.ends_in_total = True
         elif row:  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"
@@ -203,14 +201,9 @@ class CsvFile:
                 del part.intact[place]
             part.joined = [text for _, line, record in joined for text in self._damages(line, record, problem, width)]
         last = part.intact[-1] if part.intact and sku is not None else None
-        if (
-            last is not None
-            and sku is not None
-            and totals_line(last)
-            and (not last[sku].strip() or totals_line([last[sku]]))
-        ):
+        if last is not None and sku is not None and last_is_total(last, sku):
             del part.intact[-1]
-            part.no_rows.append(_damage(part.line, 1, _TOTAL, self._delimiter.join(last)))
+            part.no_rows.append(_damage(part.line, 1, TOTAL, self._delimiter.join(last)))
             part.ends_in_total = True
         self.damaged += len(part.damaged) + len(part.joined)
         return sample

@@ -418,11 +418,15 @@ class FilesSource:
 
 @contextlib.contextmanager
 def _named(reader: CsvFile | ParquetFile | Workbook) -> Iterator[None]:
-    """A CSV without the columns that are looked for has them in another line or between other delimiters: then that is the error."""
+    """A file without the columns that are looked for has them in another line or between other delimiters: then that is the error."""
     try:
         yield
     except ConfigurationError as error:
-        cause = reader.likely_cause() if isinstance(reader, CsvFile) and error.setting in {COLUMNS, MAPPING} else None
+        cause = (
+            reader.likely_cause()
+            if isinstance(reader, (CsvFile, Workbook)) and error.setting in {COLUMNS, MAPPING}
+            else None
+        )
         raise cause or error from None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.erp import address, column_kinds, first_bytes
+from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
@@ -23,7 +23,7 @@ from shelfsync.erp.notation import NUMBERS, is_written
 from shelfsync.erp.number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
-from shelfsync.erp.workbook import Workbook
+from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.look_alike import characters_of, is_odd
 from shelfsync.settings import ErpSettings
@@ -228,9 +228,7 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
         proposal.unsure.append(
             f"the workbook has the sheets {some_of(filled)}; the first was looked at. If another has the stock, set {_PREFIX}SHEET"
         )
-    header = next(
-        (number for number, row in rows[:30] if sum(column_kinds.is_name(str(cell)) for cell in row) > 1), None
-    )
+    header = names_row(rows[:30])
     if header is None:
         header = next((number for number, row in rows[:30] if all(isinstance(cell, str) and cell for cell in row)), 1)
         proposal.unsure.append(
@@ -239,7 +237,17 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
     if header > 1:
         proposal.settings["HEADER_ROW"] = str(header)
     names = next((row for number, row in rows if number == header), [])
-    below = [row for number, row in rows if number > header and any(cell not in ("", None) for cell in row)]
+    filled_rows = [(number, row) for number, row in rows if number > header and any(as_texts(row))]
+    if filled_rows and totals_line(as_texts(filled_rows[-1][1])):
+        number, row = filled_rows.pop()
+        proposal.unsure.append(
+            f"the last row, row {number}, looks like a total and no row: {', '.join(filter(None, as_texts(row)))[:60]!r}; shelfsync quarantines it"
+        )
+    if again := [number for number, row in filled_rows if row == names]:
+        proposal.unsure.append(
+            f"the names of the columns stand again in row {again[0]}; shelfsync quarantines such a row"
+        )
+    below = [row for _, row in filled_rows if row != names]
     cells = [[row[place] if place < len(row) else None for row in below] for place in range(len(names))]
     titles = tuple(str(name or "").strip() or f"column {place}" for place, name in enumerate(names, 1))
     typed = {
@@ -252,10 +260,14 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
 
 def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: bytes) -> _Table:
     shape = shape_of(text, whole=whole)
+    if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
+        places = fixed_places.of(text, whole=whole)
+        if places is not None:
+            return _fixed(places, proposal)
     if shape is None:
         raise DataError(
-            f"{file.name} is text, but no delimiter (comma, semicolon, tab, pipe) splits its lines into columns."
-            " Look at the file; if its columns have fixed widths, name their places by SHELFSYNC_ERP__FIXED_WIDTH."
+            f"{file.name} is text, but no delimiter (comma, semicolon, tab, pipe) splits its lines into columns, and no character is blank in"
+            " every line. Look at the file; if its columns have fixed widths, name their places by SHELFSYNC_ERP__FIXED_WIDTH."
         )
     word = SHOWN.get(shape.delimiter, shape.delimiter)
     proposal.kind = f"a CSV with {word if len(word) > 1 else repr(word)} as delimiter"
@@ -280,6 +292,26 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
     )
     rows = [row for _, row in shape.rows if len(row) == len(names) and tuple(row) != shape.names]
     return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
+
+
+def _fixed(found: fixed_places.Places, proposal: Proposal) -> _Table:
+    """A text without delimiters: its columns by the characters that are blank in every line."""
+    proposal.kind = "a text with columns of fixed width"
+    proposal.settings["FIXED_WIDTH"] = json.dumps(
+        {name: f"{start + 1}-{end}" for name, (start, end) in zip(found.names, found.places, strict=True)},
+        ensure_ascii=False,
+    )
+    if found.header is not None:
+        proposal.settings["HEADER_ROW"] = str(found.header)
+    proposal.unsure.append(
+        f"the places of the columns are those of {len(found.rows):,} lines. A longer value elsewhere would be cut, and two columns without a"
+        " blank between them are one: compare them with the description of the file"
+    )
+    if found.total is not None:
+        proposal.unsure.append(
+            f"line {found.total} looks like a total and no row; shelfsync quarantines it if it is the last one"
+        )
+    return _Table(found.names, [list(column) for column in zip(*found.rows, strict=True)])
 
 
 def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> None:

@@ -238,8 +238,18 @@ def _header(found: _Try) -> tuple[int, list[str]] | None:
     return None
 
 
+HEADER_AGAIN = "the names of the columns again, and no row"
+TOTAL = "a total or a count of the rows, and no row"
+"""Why a line is no row of the table, for a person."""
+
+
 def totals_line(cells: Sequence[str]) -> bool:
     """Whether a row is a sum of others or a count of them, as a program writes it below a table: a word for it, and a cell without a value."""
     first = next((cell.strip() for cell in cells if cell.strip()), "")
     blank = len(cells) < 2 or any(not cell.strip() for cell in cells)
     return bool(blank and len(first) < 80 and (_TOTALS.fullmatch(first) or _COUNTED.fullmatch(first)))
+
+
+def last_is_total(row: Sequence[str], sku: int) -> bool:
+    """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own."""
+    return totals_line(row) and (not row[sku].strip() or totals_line([row[sku]]))

@@ -23,12 +23,15 @@ import itertools
 import posixpath
 import re
 import zipfile
+from collections import deque
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from shelfsync.erp.column_kinds import is_name
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK
+from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
@@ -40,7 +43,7 @@ from shelfsync.errors import (
 from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from python_calamine import CalamineSheet, CalamineWorkbook
 
@@ -54,6 +57,8 @@ BYTES_MAX = 512 * 2**20
 
 BROKEN = f"{MARK} error or formula without a value"
 _DIGITS_EXACT = 15
+_ROWS_LOOKED_AT = 30
+_SHOWN_CHARACTERS = 60
 _PACKED = b"PK\x03\x04"
 _PIECE = 4 * 2**20
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
@@ -76,6 +81,8 @@ class Workbook:
         self._sheet_name = sheet
         self._header_row = header_row
         self._bytes_max = bytes_max
+        self._titles: list[Any] = []
+        """The cells of the header, once it is read."""
 
     def names(self) -> tuple[str, ...]:
         """The header."""
@@ -91,25 +98,33 @@ class Workbook:
         strict = frozenset(place + left for place in self._strict(names)) if broken is None else frozenset()
         total = 0
         part: list[list[Any]] = []
+        no_rows: list[str] = []
+        last = 0
         for number, cells in below:
             faulty = strict if broken is None else broken.get(number, frozenset())
             if all(cell == "" for cell in cells) and (broken is None or not faulty):
                 continue
+            if cells == self._titles:
+                no_rows.append(_no_row(number, cells, HEADER_AGAIN))
+                continue
+            last = number
             part.append([_value(cell, place + left in faulty) for place, cell in enumerate(cells[: len(names)])])
-            if len(part) == rows:
-                total += len(part)
-                yield self._chunk(names, part)
-                part = []
-        if part:
+            if len(part) > rows:  # one is kept: the last row of the sheet may be a total
+                total += rows
+                yield self._chunk(names, part[:rows], no_rows)
+                part, no_rows = part[rows:], []
+        if part and (sku := self._place_of_sku(names)) is not None and last_is_total(as_texts(part[-1]), sku):
+            no_rows.append(_no_row(last, part.pop(), TOTAL))
+        if part or no_rows:
             total += len(part)
-            yield self._chunk(names, part)
+            yield self._chunk(names, part, no_rows)
         if not total:
             raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
 
     def first_rows(self, rows: int) -> tuple[list[str], list[tuple[int, list[Any]]]]:
-        """Its visible sheets with any cell, and the first rows of the first: the number of each from 1, and its cells."""
+        """Its visible sheets with any cell, and the first rows and the last one of the first sheet: the number of each from 1, and its cells."""
         data = self._bytes()
         self._packed(data)
         with self._whole():
@@ -118,11 +133,35 @@ class Workbook:
             if not filled:
                 raise self._without_cells()
             sheet = workbook.get_sheet_by_name(filled[0])
-            found = itertools.islice(_rows(sheet), rows)
+            every = _rows(sheet)
+            found = [*itertools.islice(every, rows), *deque(every, maxlen=1)]
         return filled, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
 
-    def _chunk(self, names: tuple[str, ...], rows: list[list[Any]]) -> Chunk:
-        return Chunk(names, list(zip(*rows, strict=True)), len(rows), self._found.name, self._found.vendor)
+    def likely_cause(self) -> ConfigurationError | None:
+        """Why the sheet does not have the columns that are looked for, if another of its first rows has their names."""
+        sheet, _ = self._open()
+        first = [(number + 1, cells) for number, cells in itertools.islice(_rows(sheet), _ROWS_LOOKED_AT)]
+        found = names_row(first)
+        if found in {None, self._header_row}:
+            return None
+        names = next(cells for number, cells in first if number == found)
+        above = "; above it is a title" if found is not None and found > self._header_row else ""
+        return ConfigurationError(
+            HEADER_ROW,
+            f"is {self._header_row}, and row {found} of {self._found.name} looks like the names of its columns: {_joined(names)!r}{above}",
+            f"Set it to {found}. `shelfsync sniff {self._found.readable}` proposes all settings.",
+        )
+
+    def _chunk(self, names: tuple[str, ...], rows: list[list[Any]], no_rows: list[str]) -> Chunk:
+        columns = list(zip(*rows, strict=True)) or [() for _ in names]
+        count = len(rows) + len(no_rows)
+        return Chunk(names, columns, count, self._found.name, self._found.vendor, tuple(no_rows), no_rows=len(no_rows))
+
+    def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
+        try:
+            return names.index(self._layout.sources(names, self._found.name, vendor=self._found.vendor)["sku"])
+        except (ConfigurationError, KeyError):  # a mapping hook may make it
+            return None
 
     def _strict(self, names: tuple[str, ...]) -> frozenset[int]:
         """Where an empty cell may be a broken one: the columns of values that are sent."""
@@ -132,7 +171,8 @@ class Workbook:
     def _header(self, below: Iterator[tuple[int, list[Any]]]) -> tuple[str, ...]:
         for number, cells in below:
             if number + 1 == self._header_row:
-                names = [str(_value(cell) or "").strip() for cell in cells]
+                self._titles = cells
+                names = as_texts(cells)
                 while names and not names[-1]:
                     names.pop()
                 if names:
@@ -223,6 +263,24 @@ class Workbook:
     def _broken(self, archive: zipfile.ZipFile, name: str) -> dict[int, frozenset[int]]:
         with archive, archive.open(_sheet_path(archive, name)) as file:
             return _broken_cells(file)
+
+
+def names_row(rows: Iterable[tuple[int, Sequence[Any]]]) -> int | None:
+    """The number of the row that has names of columns which shelfsync knows."""
+    return next((number for number, row in rows if sum(is_name(str(cell)) for cell in row) > 1), None)
+
+
+def as_texts(cells: Sequence[Any]) -> list[str]:
+    """Each cell as a text, without spaces around it; empty if it has no value."""
+    return [str("" if (value := _value(cell)) is None else value).strip() for cell in cells]
+
+
+def _joined(cells: Sequence[Any]) -> str:
+    return ", ".join(text for text in as_texts(cells) if text)[:_SHOWN_CHARACTERS]
+
+
+def _no_row(number: int, cells: Sequence[Any], why: str) -> str:
+    return f"row {number + 1}: {why}: {_joined(cells)}"
 
 
 def _filled(workbook: CalamineWorkbook) -> list[str]:

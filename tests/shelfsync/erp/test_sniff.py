@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
+import http.server
 import json
+import threading
 from decimal import Decimal
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -198,3 +202,74 @@ def test_any_bytes_give_an_answer_or_one_plain_line(tmp_path_factory, data, begi
         found = sniff(str(path))
         assert all("\n" not in line for line in found.unsure)
         assert json.loads(json.dumps(found.as_dict()))["file"] == str(path)
+
+
+def test_a_workbook_names_its_second_header_and_its_total(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["Bestandsliste"], NAMES, *ROWS, NAMES, *ROWS, ["Summe", None, None, None, 2440]):
+        book.active.append(row)
+    book.save(tmp_path / "stock.xlsx")
+    proposal = sniff(str(tmp_path / "stock.xlsx"))
+    assert proposal.settings["HEADER_ROW"] == "2"
+    assert "the last row, row 10, looks like a total and no row: 'Summe, 2440'" in said(proposal)
+    assert "the names of the columns stand again in row 6" in said(proposal)
+    assert proposal.verdict.startswith("With these settings shelfsync reads")
+    assert all(column.guess.sure for column in proposal.columns if column.used)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [None, ("Filial", "Artikel", "Bezeichnung", "VK-Preis", "Bestand"), ("vendor", "sku", "name", "price", "quantity")],
+)
+@pytest.mark.parametrize("total", [None, "Summe                                   1240,39   1220"])
+def test_columns_of_fixed_width_are_proposed_by_their_blanks(proposed, names, total):
+    rows = [(*row[:3], row[3].replace(".", ","), row[4]) for row in ROWS]
+    form = "{:<8}{:<10}{:<18}{:>10} {:>8}".format
+    text = "\r\n".join(
+        [*([form(*names)] if names else []), *(form(*row) for row in rows), *([total] if total else []), ""]
+    )
+    proposal = proposed(text.encode("cp1252"), "stock.txt")
+    assert proposal.kind == "a text with columns of fixed width"
+    assert proposal.settings.get("HEADER_ROW") == ("1" if names else None)
+    assert "compare them with the description" in said(proposal)
+    assert ("looks like a total" in said(proposal)) == (total is not None)
+    places = json.loads(proposal.settings["FIXED_WIDTH"])
+    cells = [
+        [line[int(place.split("-")[0]) - 1 : int(place.split("-")[1])].strip() for place in places.values()]
+        for line in (form(*row) for row in rows)
+    ]
+    assert cells == [list(row) for row in rows]
+    if names:
+        assert proposal.verdict.startswith("With these settings shelfsync reads")
+
+
+def test_a_letter_has_no_columns_of_fixed_width(proposed):
+    with pytest.raises(DataError, match="no character is blank in every line"):
+        proposed(b"Dear team\nthe stock of today is complete\nbest regards\nthe warehouse\n", "stock.txt")
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The address of a folder behind HTTP."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_an_address_of_http_is_looked_at_and_read_alike(served, tmp_path):
+    text = written(";", ",", ".").encode("cp1252")
+    (tmp_path / "stock.csv").write_bytes(text)
+    (tmp_path / "stock.csv.gz").write_bytes(gzip.compress(text))
+    here = sniff(str(tmp_path / "stock.csv"))
+    for name in ("stock.csv", "stock.csv.gz", "stock.csv?signature=secret"):
+        there = sniff(f"{served}/{name}")
+        assert "secret" not in there.file
+        for setting in ("COLUMNS", "DECIMAL_MARK", "THOUSANDS_MARK", "CSV_DELIMITER", "CSV_ENCODING"):
+            assert there.settings[setting] == here.settings[setting]
+        assert there.verdict.startswith("With these settings shelfsync reads")
+    with pytest.raises(ConfigurationError, match="no file is at"):
+        sniff(f"{served}/other.csv")

@@ -199,3 +199,29 @@ def test_what_is_no_whole_workbook_is_no_empty_one(read, tmp_path):
         [found] = find(str(path), endings=(".xlsx",))
         with pytest.raises(DataError, match="unpacked, the most that a workbook may have"):
             Workbook(found, Layout({}, {}), None, 1, bytes_max).names()
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 2, 50])
+def test_the_names_again_and_a_total_are_no_rows(read, tmp_path, chunk_rows):
+    rows = [["v", f"s{place}", None, "1.50", place, 1] for place in range(3)]
+    total = ["Total", None, None, "4.50", 3, None]
+    path = write(tmp_path / "stock.xlsx", *rows[:2], HEADER, rows[2], total, above=1)
+    reading = read(files=path, header_row=2, chunk_rows=chunk_rows)
+    good = [row for row in reading.rows if not row["sku"].startswith(MARK)]
+    assert [row["sku"] for row in good] == ["s0", "s1", "s2"]
+    texts = "\n".join(row["sku"] for row in reading.rows if row["sku"].startswith(MARK))
+    assert "row 5: the names of the columns again, and no row: vendor, sku" in texts
+    assert "row 7: a total or a count of the rows, and no row: Total, 4.50, 3" in texts
+
+
+def test_a_product_that_is_called_total_is_one(read, tmp_path):
+    path = write(tmp_path / "stock.xlsx", ["v", "s1", None, "1.50", 1, 1], ["Total", "s2", None, "2.50", 1, 1])
+    assert [row["sku"] for row in read(files=path).rows] == ["s1", "s2"]
+
+
+def test_a_title_above_the_names_is_named(read, tmp_path):
+    path = write(tmp_path / "stock.xlsx", ["v", "s1", None, "1.50", 1, 1], above=1)
+    with pytest.raises(
+        ConfigurationError, match=r"HEADER_ROW: is 1, and row 2 .*'vendor, sku.*above it is a title. Set it to 2"
+    ):
+        read(files=path)
