@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from shelfsync import display, logs
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
+from shelfsync.erp.column_kinds import is_gtin
 from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
@@ -40,6 +42,7 @@ in_report = logs.in_report(__name__)
 SAMPLE_ROWS = 2000
 """How many rows of the ERP a check reads."""
 _SHOWN = 10
+_LIKE_GTIN = re.compile("[0-9]{8,14}")
 _FILES_ASKED = 100
 _FILES_AGE = dt.timedelta(days=2)
 
@@ -178,6 +181,12 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     if unsendable.num_rows:
         lines.append(
             f"{unsendable.num_rows:,} of the ERP's first {rows.num_rows:,} rows cannot be sent and are quarantined: {_reasons(unsendable)}. {advice}"
+        )
+    codes = [code for code in rows["barcode"].to_pylist() if code and _LIKE_GTIN.fullmatch(code.strip())]
+    if wrong := [code for code in codes if not is_gtin(code.strip().zfill(14))]:  # some ERPs leave out zeros in front
+        lines.append(
+            f"{len(wrong):,} of {len(codes):,} barcodes in the ERP's first {rows.num_rows:,} rows have no right check digit, such as {wrong[0]!r}. They"
+            " are sent as they are. Compare one with the code on its product; if the column has codes of the ERP's own, do not map it to barcode"
         )
     if left_out.num_rows:
         lines.append(

@@ -152,6 +152,18 @@ def test_prices_of_a_binary_float_are_found_before_they_are_sent(here, tmp_path)
 
 
 @pytest.mark.slow
+def test_barcodes_with_a_wrong_check_digit_are_counted(here, tmp_path):
+    codes = ("4006381333931", "4006381333932", "36000291452", "4711", "")
+    rows = "".join(f"store-001,{place},{code},1.00\n" for place, code in enumerate(codes))
+    (tmp_path / "stock.csv").write_text(f"vendor,sku,barcode,price\n{rows}", encoding="utf-8")
+    output = here("check")[1]
+    assert (
+        "warning: 1 of 3 barcodes in the ERP's first 5 rows have no right check digit, such as '4006381333932'."
+        in output
+    )
+
+
+@pytest.mark.slow
 def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
     checked = run("check", SHELFSYNC_CHAIN="demo-chain")
     line = "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"
