@@ -132,7 +132,11 @@ def raw_of(vendor: str, snapshot: pa.Table) -> pa.Table:
         name: snapshot[name].combine_chunks().cast(pa.string()) for name in RAW.names if name in snapshot.column_names
     }
     texts["price"] = pc.binary_join_element_wise(texts["price"], "00", "")
-    texts |= {"row_number": pa.array(np.arange(1, count + 1)), "vendor": pa.repeat(pa.scalar(vendor), count)}
+    texts |= {
+        "row_number": pa.array(np.arange(1, count + 1)),
+        "vendor": pa.repeat(pa.scalar(vendor), count),
+        "name": pa.nulls(count, pa.string()),
+    }
     return pa.Table.from_arrays([texts[name] for name in RAW.names], schema=RAW)
 
 

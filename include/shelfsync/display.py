@@ -154,6 +154,11 @@ def discount(subtype: str, value: Decimal) -> str:
     return f"{price(value)} off" if subtype == "ABSOLUTE" else price(value)
 
 
+def product(sku: str, name: str | None) -> str:
+    """A SKU with the name of its product, if that is known: `4711 (whole milk 1 l)`."""
+    return f"{sku} ({name})" if name else sku
+
+
 def value(name: str, held: object) -> str:
     """A value of a SKU by its column's name."""
     return price(held) if name == "price" and isinstance(held, Decimal) else str(held)

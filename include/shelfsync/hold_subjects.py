@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shelfsync.catalog.steps import holds as of_catalog
+from shelfsync.catalog.steps import product_names
 from shelfsync.catalog.steps.sync import deliver_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.decisions.subject import HoldSubject
@@ -23,4 +24,5 @@ CATALOG = HoldSubject(
         " Decline: they stay held until the ERP changes them."
     ),
     sent_shown=lambda hold: f"`shelfsync runs show {hold.run_id}` shows what was sent",
+    names=product_names.of_skus,
 )

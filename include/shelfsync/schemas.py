@@ -31,6 +31,7 @@ RAW = pa.schema(
         pa.field("active", pa.string()),
         pa.field("max_sales_quantity", pa.string()),
         *(pa.field(name, pa.string()) for name in UNSENT),
+        pa.field("name", pa.string()),  # for people alone: never sent, never compared, in no snapshot
     ]
 )
 """Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
@@ -38,6 +39,9 @@ RAW = pa.schema(
 CHANGED = pa.schema([*RAW, pa.field("changed_at", pa.string()), pa.field("stamp", pa.string())])
 """Changed rows: those of RAW; when the ERP changed each, in ISO 8601 (only a time with a zone is used, and only for figures); and the value of
 the cursor's column, which distinguishes two changes to the same values."""
+
+NAMES = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("name", pa.string(), nullable=False)])
+"""What the ERP calls the products of one vendor, sorted by sku in byte order."""
 
 _VALUES = [
     pa.field("price", PRICE),

@@ -65,7 +65,8 @@ def lay_over(base: pa.Table, reported: pa.Table, reported_before: pa.Table | Non
     first = (pc.max(base["row_number"]).as_py() or 0) + 1
     numbers = pa.array(range(first, first + changed.num_rows), pa.int64())
     rows = pa.concat_tables([kept, changed.set_column(0, RAW.field("row_number"), numbers)]).cast(RAW)
-    new = pc.invert(pc.is_in(now, value_set=before))
+    valued = [name for name in RAW.names[1:] if name != "name"]  # a product that was renamed is no change to be sent
+    new = pc.invert(pc.is_in(_content(changed, valued), value_set=_content(base.filter(replaced), valued)))
     return Overlaid(rows, _earliest(column(reported, "changed_at").filter(new)))
 
 

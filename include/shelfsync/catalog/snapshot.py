@@ -8,7 +8,7 @@ quantity or `active` is faulty, only what cannot put the product on sale is beli
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason
 from shelfsync.rows.alignment import ascending, column, padded
 from shelfsync.rows.number import INT32_MAX
 from shelfsync.rows.truth import mask
-from shelfsync.schemas import FIELDS, PRICE, QUARANTINE, RAW, SNAPSHOT
+from shelfsync.schemas import FIELDS, NAMES, PRICE, QUARANTINE, RAW, SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
     from shelfsync.settings import NormaliseSettings
 
-RAW_CHARACTERS_MAX = 250
-"""How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
+RAW_CHARACTERS_MAX = 240
+"""How many characters of each value of a quarantined row are stored: eleven values of six bytes a character are less than 16 KiB."""
+NAME_CHARACTERS_MAX = 120
+"""How many characters of a product's name are kept."""
 _UNREADABLE = "\ufffd line"
 """How a source passes on a row whose fields it cannot separate, in place of its SKU: the lines, the problem, the text."""
 _SKU_KEPT_CHARACTERS = 500
@@ -39,12 +41,13 @@ _SKU_KEPT_CHARACTERS = 500
 class Normalised:
     """`snapshot` in SNAPSHOT schema, sorted by sku; `quarantine` in QUARANTINE schema, in the order of the extract.
 
-    `repeated` rows are equal to an earlier one of their SKU.
+    `repeated` rows are equal to an earlier one of their SKU. `names` are those of the snapshot's products (NAMES), as far as the ERP gives them.
     """
 
     snapshot: pa.Table
     quarantine: pa.Table
     repeated: int = 0
+    names: pa.Table = field(default_factory=NAMES.empty_table)
 
     @property
     def rows_quarantined(self) -> int:
@@ -110,7 +113,8 @@ def make_snapshot(
     good = ~findings.faulty
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
     rows = rows if good.all() else rows.filter(pa.array(good))
-    return Normalised(_sorted(rows), _quarantine(came, skus, findings, list(of_value.values()), odd))
+    quarantine = _quarantine(came, skus, findings, list(of_value.values()), odd)
+    return Normalised(_sorted(rows), quarantine, names=_names(came["name"], skus, good))
 
 
 def _values(
@@ -258,8 +262,21 @@ def _category(came: pa.Array) -> pa.Array:
     """One line without spaces around it; it is never sent, so it never quarantines a row."""
     if came.null_count == len(came):
         return came
+    return _line(came, 200)
+
+
+def _names(came: pa.Array, skus: pa.Array, good: Mask) -> pa.Table:
+    """One line without spaces around it; of repeated rows the first one's. It is never sent, so it never quarantines a row."""
+    if came.null_count == len(came):
+        return NAMES.empty_table()
+    names = _line(came, NAME_CHARACTERS_MAX)
+    rows = pa.Table.from_arrays([skus, names], schema=NAMES)
+    return _sorted(rows.filter(pa.array(good & mask(names.is_valid()))))
+
+
+def _line(came: pa.Array, longest: int) -> pa.Array:
     lines = pc.replace_substring_regex(pc.utf8_trim_whitespace(came), r"\p{Cc}", " ")
-    return pc.if_else(pc.equal(lines, ""), pa.scalar(None, pa.string()), pc.utf8_slice_codeunits(lines, 0, 200))
+    return pc.if_else(pc.equal(lines, ""), pa.scalar(None, pa.string()), pc.utf8_slice_codeunits(lines, 0, longest))
 
 
 def _cost(came: pa.Array) -> pa.Array:

@@ -261,6 +261,6 @@ def _lines(found: dict[str, Any]) -> list[str]:
             for name in found["values"]
             if row[name] is not None
         ]
-        head.append("  ".join(["", row["sku"], *facts, ", ".join(changes)]))
+        head.append("  ".join(["", display.product(row["sku"], row["name"]), *facts, ", ".join(changes)]))
     more = found["rows"] - len(found["rows_shown"])
     return [*head, f"  and {more} more (--limit 0 shows all)"] if more else head

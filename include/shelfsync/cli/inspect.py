@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import Answer, At, Limit, OneVendor, Sku, Vendor, command, opened
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def explain(vendor: Vendor, sku: Sku, at: At = None) -> Answer:
 
     with opened() as context:
         result = explanation(context, vendor, sku, at=at)
-    return Answer(result.as_dict(), [result.sentence, *result.promotions_wait, timeline_table(result.events)])
+    head = [f"{display.product(sku, result.name)}:"] if result.name else []
+    return Answer(result.as_dict(), [*head, result.sentence, *result.promotions_wait, timeline_table(result.events)])
 
 
 @command(runs, "shelfsync runs list", "shelfsync runs list --state failed --limit 5", name="list")

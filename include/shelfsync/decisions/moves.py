@@ -31,11 +31,11 @@ def largest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """These moves for a person. Each row has `vendor` too."""
+    """These moves for a person. Each row has `vendor` too, and its `name` if that is known."""
     for row in rows:
         if row["move"] is not None and row["move"] != 1:
             percent = f"{(row['move'] - 1) * 100:+,.1f} %"
-            yield f"SKU {row['sku']} of {row['vendor']}: price {_price(row['price_before'])} -> {_price(row['price'])} ({percent})"
+            yield f"SKU {display.product(row['sku'], row.get('name'))} of {row['vendor']}: price {_price(row['price_before'])} -> {_price(row['price'])} ({percent})"
 
 
 def _price(value: Any) -> str:

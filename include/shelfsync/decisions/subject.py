@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -57,3 +57,5 @@ class HoldSubject:
     """One sentence about what the two decisions do."""
     sent_shown: Callable[[Hold], str]
     """Where a person sees what was sent of it, as the end of a sentence."""
+    names: Callable[[Context, str, Collection[str]], dict[str, str]] = lambda *_: {}
+    """SKU -> what the ERP calls it, of these SKUs of a vendor, as far as it is known."""

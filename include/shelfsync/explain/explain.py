@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync import display, outages
+from shelfsync.catalog.steps.product_names import of_skus
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.errors import DataError
 from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
@@ -71,8 +72,9 @@ def explain(
     )
     if paid is not None:
         summary = f"{summary} {paid_sentence(paid, until, sold_out=_is_sold_out(confirmed, seen))}"
+    name = of_skus(context, vendor, [sku]).get(sku)
     return Explanation(
-        vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations
+        vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations, name
     )
 
 

@@ -101,7 +101,7 @@ class Explanation:
     """Everything about one SKU at one instant. `waits_for` is empty if no change is pending.
 
     `paid`: what customers pay and every promotion of the SKU; None without a promotion. `promotions_wait`: why a promotion of the ERP is
-    not, or not yet, what customers see. `restorations`: those of the SKU that are in force, each as a sentence.
+    not, or not yet, what customers see. `restorations`: those of the SKU that are in force, each as a sentence. `name`: what the ERP calls the product, if it has said so.
     """
 
     vendor: str
@@ -116,6 +116,7 @@ class Explanation:
     paid: CustomerPrice | None = None
     promotions_wait: tuple[str, ...] = ()
     restorations: tuple[str, ...] = ()
+    name: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For a script: JSON with `default=str`."""

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     import pyarrow as pa
 
@@ -106,6 +106,14 @@ class Lake:
         with self.open(path) as file:
             rows = pq.read_table(file, filters=[("sku", "=", sku)]).to_pylist()
         return rows[0] if rows else None
+
+    def find_all(self, path: str, skus: Collection[str]) -> list[dict[str, Any]]:
+        """The same of several SKUs."""
+        import pyarrow.parquet as pq
+
+        with self.open(path) as file:
+            rows: list[dict[str, Any]] = pq.read_table(file, filters=[("sku", "in", list(skus))]).to_pylist()
+        return rows
 
     def write_bytes(self, kind: str, vendor: str, suffix: str, content: bytes) -> str:
         """Writes a small file."""

@@ -323,6 +323,7 @@ def test_a_quarantined_row_carries_itself_and_a_sentence():
         "category": None,
         "cost": None,
         "sales_buffer": None,
+        "name": None,
     }
 
 

@@ -48,3 +48,29 @@ def test_a_time_that_was_shown_can_be_written_back(chain):
     code, _, errors = chain("explain", "store-001", "a", "--at", "soon")
     assert code == 2
     assert "(Asia/Kathmandu)" in errors
+
+
+@pytest.mark.slow
+def test_a_person_reads_the_name_of_a_product_and_nothing_of_it_is_sent(here, sandbox, tmp_path, monkeypatch):
+    skus = [f"s{number:02}" for number in range(60)]
+    sandbox.put_products("store-001", [{"sku": sku, "title": "own title", "price": 1, "active": True} for sku in skus])
+    monkeypatch.setenv("SHELFSYNC_ERP__COLUMNS", '{"name": "item_text"}')
+
+    def write(price: str, text: str) -> None:
+        rows = "".join(f"store-001,{sku},{price},5,1,{text} {sku}\n" for sku in skus)
+        header = "vendor,sku,price,quantity,active,item_text\n"
+        (tmp_path / "stock.csv").write_text(f"{header}{rows}store-001,odd,1,5,1,Not there\n", encoding="utf-8")
+
+    write("1", "Milk")
+    assert here("sync", "--full")[0] == 0
+    assert here("explain", "store-001", "s00")[1].startswith("s00 (Milk s00):")
+    assert "store-001 odd (Not there): " in here("rejections", "list")[1]
+    write("1", "<b>Whole milk</b>")
+    assert here("sync")[0] == 0
+    assert " 0 SKUs changed, 0 sent" in here("runs", "list")[1].splitlines()[0], "a renamed product is no change"
+    assert data(here("explain", "store-001", "s00", "--json")[1])["name"] == "<b>Whole milk</b> s00"
+    write("10", "<b>Whole milk</b>")
+    here("sync")
+    held = here("holds", "show", "1")[1]
+    assert "s00 (<b>Whole milk</b> s00)  changed  price 1.00 -> 10.00" in held
+    assert all(product["title"] == "own title" for product in sandbox.products("store-001").values())

@@ -45,6 +45,7 @@ vendor = sa.Table(
         "Requests in a row without an outcome for any SKU: rejected whole, or their job failed without a log",
     ),
     moment("retry_at", "When the next request is allowed after so many failures; null: now"),
+    lake_file("names_path", "Lake: SKU and what the ERP calls it, also of SKUs that have left; null: it gave no name"),
     text("forgotten", "Why and by whom it was taken out, until an extract has a row of it again; null: it takes part"),
     written("created_at", "When the vendor was first seen in an extract"),
     sa.UniqueConstraint("vendor", "open_plan", name="uq_vendor_open_plan"),

@@ -119,6 +119,16 @@ def known_of_version(connection: Connection, name: str, version: int) -> str | N
     return connection.execute(statement).scalar_one_or_none()
 
 
+def names_path(connection: Connection, name: str) -> str | None:
+    """Lake: what the ERP calls the vendor's products; None: it never gave a name."""
+    return connection.execute(sa.select(vendor.c.names_path).where(vendor.c.vendor == name)).scalar_one_or_none()
+
+
+def name_products(connection: Connection, name: str, path: str) -> None:
+    """From now on the vendor's products have the names of this file."""
+    connection.execute(vendor.update().where(vendor.c.vendor == name).values(names_path=path))
+
+
 def names(connection: Connection) -> list[str]:
     """Every vendor that was ever in an extract."""
     return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())

@@ -188,10 +188,16 @@ def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str, *, by_fil
     `by_file`: of a SKU in several files the rows of the last one count.
     """
     from shelfsync.catalog.changed_rows import lay_over, of_last_file
+    from shelfsync.schemas import CHANGED, RAW, completed
 
-    reported_before = None if before.reported_path is None else lake.read_table(before.reported_path)
+    earlier = None if before.reported_path is None else lake.read_table(before.reported_path)
+    reported_before = None if earlier is None else completed(earlier, CHANGED)
     reported = lake.read_table(changed_path)
-    laid = lay_over(lake.read_table(before.raw_path), of_last_file(reported) if by_file else reported, reported_before)
+    laid = lay_over(
+        completed(lake.read_table(before.raw_path), RAW),
+        of_last_file(reported) if by_file else reported,
+        reported_before,
+    )
     if laid is None:
         return Laid(replace(before, reported_path=changed_path))
     path = lake.write_table("raw", vendor, laid.rows)

@@ -10,6 +10,7 @@ from shelfsync.catalog import stake
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
+from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
@@ -52,7 +53,8 @@ def stake_of(context: Context, found: Sequence[Hold], thresholds: dict[str, Any]
             with context.engine.connect() as connection:
                 table = with_before(context, divided.released, _before(connection, hold))
         stakes.append(stake.stake(table))
-        moved += [{**row, "vendor": hold.vendor} for row in moves.ordered(table, rows=moves.MOVES)]
+        largest = with_names(context, hold.vendor, moves.ordered(table, rows=moves.MOVES))
+        moved += [{**row, "vendor": hold.vendor} for row in largest]
     moved = moves.largest(moved)
     total = stake.summed(stakes)
     return {"stake": total, "moves": moved, "lines": [*stake.lines(total, moved)]}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import vendor_runs
+from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.ledger.restorations import in_force
+from shelfsync.catalog.steps import product_names
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.catalog.steps.known_skus import known_skus
 from shelfsync.catalog.steps.restore import restored
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from shelfsync.rows.odd_key import Known
 
 
-def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepReport:
+def normalise(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes snapshot and quarantine of each vendor; a vendor of whose rows none is whole has failed."""
 
     def read(connection: Connection, row: VendorRun) -> list[Restoration]:
@@ -38,17 +39,17 @@ def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepRepo
     def work(row: VendorRun, restorations: list[Restoration]) -> None:
         _normalise_vendor(context, row, row.raw_path or "", restorations)
 
-    return each_vendor(context, run_id, vendors, "normalise", read, work)
+    return each_vendor(context, run_id, names, "normalise", read, work)
 
 
 def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorations: list[Restoration]) -> None:
     from shelfsync.catalog.snapshot import make_snapshot
+    from shelfsync.schemas import RAW, completed
 
     platform = context.settings.platform
     known = known_skus(context, row.vendor)
-    result = make_snapshot(
-        context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key, known=known
-    )
+    raw = completed(context.lake.read_table(raw_path), RAW)
+    result = make_snapshot(raw, context.settings.normalise, key=platform.item_key, known=known)
     snapshot, quarantine = result.snapshot, result.quarantine
     if result.rows_whole == 0:
         with context.engine.begin() as connection:
@@ -62,9 +63,12 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     erp_path = context.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
     quarantine_path = context.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
     missed = _missed(context, row, result, known)
+    names_path = product_names.kept(context, row.vendor, result.names)
     with context.engine.begin() as connection:
         if missed is not None:
             record.replace_missed(connection, row.run_id, row.vendor, missed)
+        if names_path is not None:
+            vendors.name_products(connection, row.vendor, names_path)
         _record(
             connection,
             row,
@@ -83,8 +87,9 @@ def _missed(context: Context, row: VendorRun, found: Normalised, known: Known) -
         return None
     from shelfsync.catalog.changed_rows import missed
     from shelfsync.catalog.snapshot import make_snapshot
+    from shelfsync.schemas import RAW, completed
 
-    reported = context.lake.read_table(row.reported_path)
+    reported = completed(context.lake.read_table(row.reported_path), RAW)
     key = context.settings.platform.item_key
     return missed(make_snapshot(reported, context.settings.normalise, key=key, known=known), found)
 

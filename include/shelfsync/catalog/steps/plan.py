@@ -18,6 +18,7 @@ from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
+from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.decisions.moves import ordered
 from shelfsync.errors import DataError
 from shelfsync.platform.rate_limit.forecast import Requests
@@ -217,7 +218,7 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
     for held in vendor["held"]:
         yield f"{name}: {held['rows']} rows would be held by {held['rule']}: {held['message']}"
     for row in vendor["top"]:
-        yield f"{name}: {row['sku']} price {_price(row['price_before'])} -> {_price(row['price'])} ({_percent(row['move'])})"
+        yield f"{name}: {display.product(row['sku'], row.get('name'))} price {_price(row['price_before'])} -> {_price(row['price'])} ({_percent(row['move'])})"
     for reason, count in vendor["quarantined"].items():
         yield f"{name}: {count} rows are quarantined: {reason}"
     for reason, count in vendor["left_out"].items():
@@ -258,7 +259,7 @@ def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
         "changes": changes,
         "batches": [] if released is None else [one.model_dump() for one in bodies(context, released, base_path)],
         "held": _held(context, row.held_path),
-        "top": [] if released is None else _top(context, released, base_path),
+        "top": [] if released is None else with_names(context, row.vendor, _top(context, released, base_path)),
         "quarantined": _quarantined(context, row.quarantine_path, row_sent=False),
         "left_out": _quarantined(context, row.quarantine_path, row_sent=True),
         "adjusted": _adjusted(context, row),

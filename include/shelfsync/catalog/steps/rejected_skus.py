@@ -11,6 +11,7 @@ from shelfsync import display
 from shelfsync.catalog.ledger import observations, rejections
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection import kind_of
+from shelfsync.catalog.steps.product_names import of_skus
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -98,18 +99,23 @@ def forget_gone(
 
 
 def listed(context: Context, vendor: str | None) -> dict[str, Any]:
-    """`{"rejections": [rows of warehouse.rejection], "lines": [...]}`, of one vendor or of all."""
+    """`{"rejections": [rows of warehouse.rejection, with the product's name], "lines": [...]}`, of one vendor or of all."""
     statement = (
         "SELECT * FROM warehouse.rejection WHERE :vendor IS NULL OR vendor = :vendor ORDER BY duration, vendor, sku"
     )
     asked = sa.text(statement).bindparams(sa.bindparam("vendor", vendor, sa.Text))
     with context.engine.connect() as connection:
-        rows = [dict(row) for row in connection.execute(asked).mappings()]
+        found = [dict(row) for row in connection.execute(asked).mappings()]
+    skus: dict[str, set[str]] = {}
+    for row in found:
+        skus.setdefault(row["vendor"], set()).add(row["sku"])
+    names = {name: of_skus(context, name, those) for name, those in skus.items()}
+    rows = [{**row, "name": names[row["vendor"]].get(row["sku"])} for row in found]
     lines = [f"{len(rows)} SKUs are rejected"]
     for row in rows:
         again = f", again at {display.instant(row['next_try_at'])}" if row["next_try_at"] else ""
         lines.append(
-            f"{row['vendor']} {row['sku']}: {row['duration']} since {display.day(row['first_at'])}, {row['times']} times{again}:"
+            f"{row['vendor']} {display.product(row['sku'], row['name'])}: {row['duration']} since {display.day(row['first_at'])}, {row['times']} times{again}:"
             f" {row['reason']}. {row['what_to_do']}"
         )
     return {"rejections": rows, "lines": lines}

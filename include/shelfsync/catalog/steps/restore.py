@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from shelfsync import display
 from shelfsync.catalog.ledger import extracts, restorations, runs, vendors
+from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
 from shelfsync.store.metadata import instant
@@ -85,6 +86,7 @@ def restore(
                 f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
             )
     moves = _moves(context, path, base.path, skus)
+    largest = with_names(context, vendor, moves[:MOVES_SHOWN])
     until = now + span
     number = None
     if not dry_run:
@@ -104,9 +106,9 @@ def restore(
         "vendor": vendor,
         "until": until,
         "changes": len(moves),
-        "moves": moves[:MOVES_SHOWN],
+        "moves": largest,
         "left_out": left_out,
-        "lines": _lines(vendor, at, until, moves, left_out, dry_run=dry_run),
+        "lines": _lines(vendor, at, until, largest, len(moves), left_out, dry_run=dry_run),
     }
 
 
@@ -181,24 +183,33 @@ def _size(move: dict[str, Any]) -> float:
 
 
 def _lines(
-    vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], left_out: int, *, dry_run: bool
+    vendor: str,
+    at: dt.datetime,
+    until: dt.datetime,
+    largest: list[dict[str, Any]],
+    changes: int,
+    left_out: int,
+    *,
+    dry_run: bool,
 ) -> list[str]:
+    from shelfsync.catalog.restore import RESTORED
+
     verb = "would be" if dry_run else "is"
     span = f"the state of {display.instant(at)} {verb} wanted until {display.instant(until)}"
-    lines = [f"vendor {vendor}: {span}; {len(moves)} SKUs differ from it now"]
+    lines = [f"vendor {vendor}: {span}; {changes} SKUs differ from it now"]
     if left_out:
         lines.append(
             f"  left out: {left_out} SKUs of the category that were never acknowledged, so there is nothing to go back to"
         )
-    for move in moves[:MOVES_SHOWN]:
-        changes = [
-            f"{name} {display.value(name, value['now'])} -> {display.value(name, value['then'])}"
-            for name, value in move.items()
-            if name != "sku" and value["now"] != value["then"]
+    for move in largest:
+        values = [
+            f"{name} {display.value(name, move[name]['now'])} -> {display.value(name, move[name]['then'])}"
+            for name in RESTORED
+            if move[name]["now"] != move[name]["then"]
         ]
-        lines.append(f"  {move['sku']}: {', '.join(changes)}")
-    if len(moves) > MOVES_SHOWN:
-        lines.append(f"  … and {len(moves) - MOVES_SHOWN} more")
+        lines.append(f"  {display.product(move['sku'], move['name'])}: {', '.join(values)}")
+    if changes > len(largest):
+        lines.append(f"  … and {changes - len(largest)} more")
     judged = "The guards judge it like any other change; what they hold waits for a decision (`shelfsync holds list`)"
     lines.append(judged if dry_run else f"`shelfsync sync --vendor {vendor}`, or the next run, sends it. {judged}")
     return lines

@@ -56,7 +56,7 @@ def markdown(context: Context, hold_id: int, *, link: str | None) -> str:
 
 
 def _markdown_row(hold: dict[str, Any], row: dict[str, Any]) -> str:
-    cells = [_text(row["sku"]), *(_text(str(row[name])) for name in hold["facts"])]
+    cells = [_text(display.product(row["sku"], row["name"])), *(_text(str(row[name])) for name in hold["facts"])]
     cells += [_pair(name, row[f"{name}_before"], row[name]) for name in hold["values"]]
     return "| " + " | ".join(cells) + " |"
 

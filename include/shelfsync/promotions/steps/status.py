@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.steps.product_names import of_any
 from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
 from shelfsync.promotions.ledger import holds as promotion_holds
@@ -64,13 +65,15 @@ def one(context: Context, promotion_id: int, *, first: int = 0, rows: int = 500)
         findings = asked(_FINDINGS)
         for row in findings:
             row["meaning"] = CAUSES[row["cause"]]
-        return {
-            **heads[0],
-            "skus_shown": asked(_SKUS),
-            "jobs": asked(_JOBS),
-            "rejected": asked(_REJECTED),
-            "findings": findings,
-        }
+        skus, jobs, rejected = asked(_SKUS), asked(_JOBS), asked(_REJECTED)
+    names = of_any(context, heads[0]["vendors"], {row["sku"] for row in skus})
+    return {
+        **heads[0],
+        "skus_shown": [{**row, "name": names.get(row["sku"])} for row in skus],
+        "jobs": jobs,
+        "rejected": rejected,
+        "findings": findings,
+    }
 
 
 ROWS = 500
