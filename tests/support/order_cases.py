@@ -1,4 +1,4 @@
-"""The cases that take every row of section 3.1 and every rule of 4.8 through DAG, client and sandbox; docs/how-to/orders.md shows which case proves which rule."""
+"""The cases that take every row of section 3.1 and every rule of 4.8 through DAG, client and sandbox; `ROWS` names which case proves which rule."""
 
 from __future__ import annotations
 
@@ -240,12 +240,3 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 """Row or rule of the interface -> its content, and the cases (or tests) that prove it through DAG, client and sandbox."""
-
-
-def page_table() -> str:
-    """The table in docs/how-to/orders.md."""
-    lines = ["| interface | what holds | proved by |", "|---|---|---|"]
-    for row, (claim, names) in ROWS.items():
-        proofs = "; ".join(f"`{name}`" if name.startswith("test_") else name for name in names)
-        lines.append(f"| {row} | {claim} | {proofs} |")
-    return "\n".join(lines)
