@@ -112,6 +112,8 @@ class FollowedFiles:
         sequences: dict[str, list[FoundFile]] = {known.sequence: [] for known in changes.files.values()}
         for file in sorted(filter(_has_text_name, found), key=lambda file: place_of(file.path)):
             sequences.setdefault(file.vendor or "", []).append(file)
+        if (last_of_dump is not None or changes.since is not None) and self._takes(found, changes):
+            _ = self._needed  # outside of the nets: an ERP that is away, or a hook that is missing, is no store's fault
         nets = _Nets(shared=self._layout("").hook is not None)
         before = dict(changes.files)
         for sequence, files in sequences.items():
@@ -127,6 +129,11 @@ class FollowedFiles:
         taken = max((file.place for file in changes.files.values() if file.state == FileState.TAKEN), default=("", ""))
         waits = changes.failed or any(file.state == FileState.WAITING for file in changes.files.values())
         changes.position = Position(taken[1], "a file waits" if waits else _mark(found))
+
+    def _takes(self, found: Sequence[FoundFile], changes: Changes) -> bool:
+        """Whether a file may be read: of a dump each one, beside a database one that is not done."""
+        known = {path: one.stamp for path, one in changes.files.items() if one.state in DONE}
+        return any(self.dumped or known.get(file.path) != file.listed for file in found)
 
     def _take_since(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
         """Takes the files of a sequence that were not taken yet, beside a source that is newer than those before its first reading."""
@@ -285,7 +292,6 @@ class FollowedFiles:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""
         landed = known.rows if known is not None else 0
         rested = known is not None and known.rested and known.stamp == file.listed
-        # Outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault.
         needed = self._needed
         try:
             stamp = self._limit.answer(file, file.stamp)

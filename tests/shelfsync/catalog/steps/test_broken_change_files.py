@@ -9,7 +9,10 @@ import shutil
 import pytest
 
 from shelfsync.catalog.ledger import readings
-from shelfsync.errors import IncompleteExtractError
+from shelfsync.erp.changes import Changes
+from shelfsync.erp.open import open_source
+from shelfsync.errors import IncompleteExtractError, ShelfsyncError
+from shelfsync.settings import ErpSettings
 
 pytestmark = pytest.mark.slow
 
@@ -211,6 +214,16 @@ def test_a_file_that_is_written_all_the_time_keeps_its_store_waiting_alone(world
     monkeypatch.undo()
     quantities, failed = read(world, "delta")
     assert (quantities[BROKEN], failed) == ("a1 b2 c10", {})
+
+
+def test_a_database_that_is_away_is_no_stores_fault(folder):
+    away = ErpSettings(
+        url="postgresql+psycopg://x@127.0.0.1:1/none", sql="SELECT 1", changes_files=f"{folder}/feed/{{vendor}}/*.csv"
+    )
+    changes = Changes("since", lambda _: None)
+    with pytest.raises(ShelfsyncError, match="cannot be reached"):
+        open_source(away).followed().read_changes(changes)
+    assert changes.failed == {}
 
 
 def test_with_a_mapping_hook_a_broken_last_name_is_about_all_stores(make_world, settings, folder, tmp_path):
