@@ -49,11 +49,11 @@ def test_every_file_the_page_names_is_there():
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
-def test_every_promise_has_a_planted_bug_and_the_page_counts_them():
+def test_every_promise_has_a_planted_bug():
     """The page names the list instead of repeating it; `PYTHONPATH=tests python -m mutation --table` prints it."""
     planted = bugs()
     assert {promise for bug in planted for promise in bug.promise.split()} == PROMISES
-    assert f"`tests/mutation/bugs.toml` lists {len(planted)} bugs," in re.sub(r"\s+", " ", PAGE)
+    assert len(planted) > 150
     assert [bug.name for bug in planted if f"\n| {bug.name} | {bug.promise} | `test_" not in table(planted)] == []
 
 
