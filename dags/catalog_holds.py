@@ -1,11 +1,12 @@
 """# Catalog holds
 
-Asks a person to decide what the guards hold: look under **Browse, Required Actions**.
+Asks a person to decide what the guards hold, of the catalog and of promotions: look under **Browse, Required Actions**.
 
 `ask` → for each hold: `approve` (waits for a person) → `release` → `deliver` → `wait` → `confirm`
 
 * A hold contains changes that look like an accident: an emptied store, prices with a wrong decimal point, a file of last week.
   shelfsync keeps sending everything else of this vendor, and every other vendor, while the hold is open.
+* A held campaign is the same question. After its approval this DAG sends nothing: promotions_recover starts promotions_sync within minutes.
 * **Approve** sends these values. **Decline** keeps them held until the ERP sends other values. **Use these thresholds once** sends what
   the thresholds in the form allow and declines the rest. If the form has no threshold, the hold stays open and the question is repeated.
 * The first decision stands, wherever it was taken. If the hold is decided on a page or by a command, its question ends by itself within

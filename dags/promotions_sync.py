@@ -7,7 +7,7 @@ Makes the promotions on the delivery platform equal to the ERP's, every hour and
 * shelfsync creates a promotion, changes it SKU by SKU, and ends it with the data of its creation. Another name, window or set of vendors
   makes another promotion. shelfsync creates the new one and then ends the old one (`deliver_ends` and the tasks after it).
 * A guard holds deep discounts, prices below cost, campaigns on most of the assortment, and many promotions that vanish at once. A person
-  decides: `shelfsync promotions status` shows them, `shelfsync promotions approve CAMPAIGN` approves them.
+  decides, here under Required Actions, on the page Holds, or by `shelfsync holds`. After an approval, promotions_recover starts this DAG.
 * shelfsync records what the platform rejects by vendor and SKU. It does not send it again until something changes.
 * `report` also names conflicts between promotions and catalog, with the cause.
 

@@ -81,7 +81,7 @@ def assemble(
         open_platform=open_platform,
         subscribed=functools.partial(subscribed, libpq_url(engine)),
         kinds={kind.kind: kind for kind in (CATALOG, EXPORT, PROMOTION)},
-        subjects={one.subject: one for one in (hold_subjects.CATALOG,)},
+        subjects={one.subject: one for one in (hold_subjects.CATALOG, hold_subjects.PROMOTIONS)},
     )
 
 

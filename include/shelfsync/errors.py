@@ -45,7 +45,7 @@ class ExitCode(IntEnum):
     HELD = (
         10,
         "done, and held changes wait for a person",
-        "Run `shelfsync holds list` or, for campaigns, `shelfsync promotions status`.",
+        "Run `shelfsync holds list`.",
     )
     INTERRUPTED = 130, "interrupted by Ctrl-C", "Run `shelfsync recover`."
 

@@ -7,6 +7,7 @@ from shelfsync.catalog.steps import product_names
 from shelfsync.catalog.steps.sync import deliver_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.decisions.subject import HoldSubject
+from shelfsync.promotions.steps import holds as of_promotions
 
 CATALOG = HoldSubject(
     subject=Subject.CATALOG,
@@ -25,4 +26,22 @@ CATALOG = HoldSubject(
     ),
     sent_shown=lambda hold: f"`shelfsync runs show {hold.run_id}` shows what was sent",
     names=product_names.of_skus,
+)
+
+PROMOTIONS = HoldSubject(
+    subject=Subject.PROMOTIONS,
+    facts=("discount", "window"),
+    values=("price",),
+    rows=of_promotions.rows,
+    stake=of_promotions.stake_of,
+    divide=of_promotions.divide,
+    lock=of_promotions.lock,
+    approved=of_promotions.approved,
+    release=of_promotions.release,
+    send=of_promotions.send,
+    effect=(
+        "Everything else of the campaign has been sent. Approve: the next run sends these discounts, within minutes."
+        " Decline: the platform keeps what it has until the ERP changes them."
+    ),
+    sent_shown=lambda _hold: "`shelfsync promotions status` shows what was sent",
 )

@@ -121,15 +121,18 @@ def recover() -> dict[str, Any]:
 
 @task(outlets=[CHANGED])
 def start_sync() -> list[str]:
-    """Starts promotions_sync by its asset if the catalog brought a base price that a campaign waits for; else it is skipped."""
-    from shelfsync.promotions.steps.base_prices import vendors_with_new_prices
+    """Starts promotions_sync by its asset if a person has approved what is held, or a campaign's base price is known now; else it is skipped."""
+    from shelfsync.promotions.steps.new_work import approved_waiting, vendors_with_new_prices
 
     with open_app(PLATFORM) as app:
-        vendors = vendors_with_new_prices(app)
-    if not vendors:
-        raise AirflowSkipException("No campaign waits for a base price that is known now.")
-    log.info("base prices that campaigns wait for are known now: %s", some_of(vendors))
-    return vendors[:_SHOWN_MAX]
+        approved, vendors = approved_waiting(app), vendors_with_new_prices(app)
+    if not approved and not vendors:
+        raise AirflowSkipException("No campaign was approved, and none waits for a base price that is known now.")
+    if approved:
+        log.info("approved and not sent yet: %s", some_of(approved))
+    if vendors:
+        log.info("base prices that campaigns wait for are known now: %s", some_of(vendors))
+    return [*approved, *vendors][:_SHOWN_MAX]
 
 
 def promotion_form() -> dict[str, Param]:

@@ -137,7 +137,7 @@ def _campaign(chain: Chain) -> tuple[str, ...]:
 
 
 def _held_campaign(chain: Chain) -> tuple[str, ...]:
-    return (chain.held_campaign("store-002"),)
+    return ("--campaign", chain.held_campaign("store-002"))
 
 
 def _declined_hold(vendor: str) -> Callable[[Chain], tuple[str, ...]]:
@@ -147,12 +147,6 @@ def _declined_hold(vendor: str) -> Callable[[Chain], tuple[str, ...]]:
         return (number,)
 
     return state
-
-
-def _declined_campaign(chain: Chain) -> tuple[str, ...]:
-    campaign = chain.held_campaign("store-002")
-    chain.run("promotions", "decline", campaign)
-    return (campaign,)
 
 
 def _empty_home(chain: Chain) -> tuple[str, ...]:
@@ -295,22 +289,6 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "promotions sync": (Call(state=_campaign, claim=lambda data: data["state"] == SUCCEEDED),),
     "promotions status": (Call(state=_only(_held_campaign), prints="held: store-002-"),),
     "promotions recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
-    "promotions approve": (
-        Call(
-            ("--yes", "--reason", "the flyer"),
-            state=_held_campaign,
-            claim=lambda data: data["holds"] == 1,
-            prints="approved",
-        ),
-    ),
-    "promotions decline": (Call(state=_held_campaign, claim=lambda data: data["holds"] == 1, prints="declined"),),
-    "promotions reopen": (
-        Call(
-            ("--reason", "the flyer is right"),
-            state=_declined_campaign,
-            claim=lambda data: (data["holds"], data["state"]) == (1, "held"),
-        ),
-    ),
     "holds list": (
         Call(state=_only(_hold_at("store-006")), claim=lambda data: bool(data["holds"]), prints="open"),
         Call(("--state", "any"), prints="store-006"),
@@ -318,8 +296,12 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "holds show": (Call(state=_hold_at("store-006"), claim=lambda data: bool(data["rows_shown"]), prints="price"),),
     "holds approve": (
         Call(("--yes", "--reason", "it is right"), state=_hold_at("store-004"), claim=_decided("approved")),
+        Call(("--yes", "--reason", "the flyer"), state=_held_campaign, claim=_decided("approved")),
     ),
-    "holds decline": (Call(("--reason", "a slip"), state=_hold_at("store-005"), claim=_decided("declined")),),
+    "holds decline": (
+        Call(("--reason", "a slip"), state=_hold_at("store-005"), claim=_decided("declined")),
+        Call(("--reason", "too deep"), state=_held_campaign, claim=_decided("declined")),
+    ),
     "holds reopen": (
         Call(
             ("--reason", "right after all"),

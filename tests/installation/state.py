@@ -135,14 +135,16 @@ class Chain:
         for number in self.holds:
             self.run("holds", "decline", number, "--reason", "a slip of a test")
         self.run("sync")
-        for hold in self.document("holds", "list")["holds"]:  # the return from an approved slip is a hold, too
-            self.run("holds", "approve", "--yes", str(hold["hold_id"]), "--reason", "as it was before the test")
+        for hold in self.document("holds", "list")["holds"]:
+            if hold["subject"] == "catalog":  # the return from an approved slip is a hold, too
+                self.run("holds", "approve", "--yes", str(hold["hold_id"]), "--reason", "as it was before the test")
         self.run("sync")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
         if self.campaigns:  # so many ends at once are held
-            for words in (("sync",), ("approve", "*", "--yes", "--reason", "they are over"), ("sync",)):
-                self.run("promotions", *words)
+            self.run("promotions", "sync")
+            self.run("holds", "approve", "--rule", "ended", "--yes", "--reason", "they are over")
+            self.run("promotions", "sync")
 
 
 @contextmanager

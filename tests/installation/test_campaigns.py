@@ -83,7 +83,7 @@ def test_a_chains_campaigns_are_planned_sent_changed_and_ended_pair_by_pair(
         _write(installation, feed)
         installation.run("promotions_sync")
         assert len(_shown(installation, feed)) > len(feed.rows), "so many ends at once are held"
-        assert chain.document("promotions", "approve", "*", "--yes", "--reason", "over")["holds"] >= 1
+        assert chain.document("holds", "approve", "--rule", "ended", "--yes", "--reason", "over")["holds"]
         _compare(installation, feed, model)
 
 

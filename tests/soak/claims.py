@@ -26,7 +26,7 @@ COLUMNS = (
 )  # fmt: skip
 ENDED = {"PICKED_UP", "CANCELLED"}
 DECLINED = "SELECT hold_id, vendor FROM ledger.hold WHERE state IN ('declined', 'expired')"
-DECLINED_CAMPAIGNS = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'declined'"
+DECLINED_CAMPAIGNS = "SELECT DISTINCT campaign FROM ledger.hold WHERE subject = 'promotions' AND state = 'declined'"
 BASELINE = "SELECT sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline WHERE vendor = %(vendor)s"
 REJECTED = "SELECT vendor, sku, kind, reason FROM ledger.rejection"
 RUNNING = """

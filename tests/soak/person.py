@@ -16,7 +16,6 @@ DECLINED_SHARE = 0.35
 IN_AIRFLOW_SHARE = 0.5
 OPTIONS = ("Approve", "Decline", "Use these thresholds once")
 OPEN = "SELECT hold_id, vendor, rule FROM ledger.hold WHERE state = 'open' ORDER BY hold_id"
-HELD = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'held' ORDER BY campaign"
 QUESTIONS = "/dags/catalog_holds/dagRuns/~/hitlDetails"
 
 
@@ -28,27 +27,20 @@ def decide(soak_run: SoakRun, event: Event) -> str:
         for hold in soak_run.installation.rows(OPEN)
         if chance.random() >= LEFT_SHARE and not soak_run.ended.is_set()
     ]
-    done += [
-        _promotion(soak_run, row["campaign"], chance)
-        for row in soak_run.installation.rows(HELD)
-        if chance.random() >= LEFT_SHARE
-    ]
     return "; ".join(done)
 
 
 def decide_all(soak_run: SoakRun, chance: Random) -> int:
     """Decides every hold and answers every question; returns how many."""
-    holds, campaigns = soak_run.installation.rows(OPEN), soak_run.installation.rows(HELD)
+    holds = soak_run.installation.rows(OPEN)
     for hold in holds:
         soak_run.note(f"at the end: {_decide(soak_run, hold, chance)}")
-    for row in campaigns:
-        soak_run.note(f"at the end: {_promotion(soak_run, row['campaign'], chance)}")
     left = questions(soak_run)
     for (
         question
     ) in left:  # of holds that were decided elsewhere, or superseded: the decision stands, whatever the answer
         _answer(soak_run, question, chance.choice(OPTIONS))
-    return len(holds) + len(campaigns) + len(left)
+    return len(holds) + len(left)
 
 
 def questions(soak_run: SoakRun) -> list[dict[str, Any]]:
@@ -82,10 +74,3 @@ def _answer(soak_run: SoakRun, question: dict[str, Any], option: str) -> None:
         f"/api/v2{path}", json={"chosen_options": [option], "params_input": {}}
     )
     soak_run.note(f"{option} in Airflow, {task['dag_run_id']} [{task['map_index']}]: {answer.status_code}")
-
-
-def _promotion(soak_run: SoakRun, campaign: str, chance: Random) -> str:
-    verb = "decline" if chance.random() < DECLINED_SHARE else "approve"
-    yes = ("--yes",) if verb == "approve" else ()
-    ended = soak_run.command("promotions", verb, campaign, *yes, "--user", WHO, "--reason", "soak")
-    return f"campaign {campaign}: {verb}: {ended.returncode}"

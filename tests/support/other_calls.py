@@ -7,13 +7,14 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.decisions.state import Place
+from shelfsync.decisions.steps import decide
+from shelfsync.decisions.steps import lists as hold_lists
 from shelfsync.errors import DataError
 from shelfsync.orders.steps import forget, fulfil, hand_over, history, lists, receive, take, watch
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
-from shelfsync.promotions.ledger.holds import Chosen
 from shelfsync.promotions.steps import confirm as promotions_confirm
-from shelfsync.promotions.steps import decide as promotions_decide
 from shelfsync.promotions.steps import deliver as promotions_deliver
 from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
@@ -64,21 +65,23 @@ class PromotionCalls:
         return promotions_status.one(self.context, promotion_id, **which)
 
     def decide_hold(self, hold_id: int, *, approve: bool, by: str) -> int:
-        return promotions_decide.decide(self.context, Chosen(hold_id=hold_id), approve=approve, by=by)
+        return int(decide.decide(self.context, hold_id, approve=approve, who=by, place=Place.COMMAND)["decided"])
 
-    def decide(self, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
+    def decide(self, campaign: str | None, *, rule: str | None, approve: bool, by: str) -> int:
         """How many holds it decided; 0 if the holds are decided already, or none is held."""
         with contextlib.suppress(DataError):
-            return promotions_decide.decide(self.context, Chosen(campaign, rule), approve=approve, by=by)
+            numbers = hold_lists.open_of(self.context, rule=rule, campaign=campaign)
+            return sum(self.decide_hold(number, approve=approve, by=by) for number in numbers)
         return 0
 
     def reopen(self, campaign: str, *, by: str, why: str) -> int:
-        return promotions_decide.reopen(self.context, Chosen(campaign), by=by, why=why)
+        """How many decided holds of a campaign it opened again."""
+        found = [row["hold_id"] for row in hold_lists.in_force(self.context) if row["campaign"] == campaign]
+        done = [decide.reopen(self.context, number, who=by, place=Place.COMMAND, why=why) for number in found]
+        return sum(one["decided"] for one in done)
 
     def decide_rule(self, rule: str, *, approve: bool, by: str) -> int:
-        with contextlib.suppress(DataError):
-            return promotions_decide.decide(self.context, Chosen(rule=rule), approve=approve, by=by)
-        return 0
+        return self.decide(None, rule=rule, approve=approve, by=by)
 
     def sync(self, run_id: int) -> dict[str, Any]:
         return promotions_report.sync(self.context, run_id)

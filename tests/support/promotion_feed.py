@@ -26,7 +26,10 @@ COLUMNS = (
     "campaign", "vendor", "sku", "price", "discount_type", "name", "start_time", "end_time", "type", "purchased_quantity", "discounted_quantity", "pieces",
     "audience", "condition",
 )  # fmt: skip
-HELD = "SELECT campaign, vendor, skus FROM ledger.promotion_hold WHERE state = 'held' AND rule = 'discount'"
+HELD = (
+    "SELECT campaign, vendor, rows AS skus FROM ledger.hold WHERE subject = 'promotions' AND rule = 'discount'"
+    " AND state IN ('open', 'expired') AND superseded_by IS NULL"
+)
 """SKUs that wait for a person because of their discount."""
 EVERY = "*"
 KINDS = {"final": 500, "several_for": 110, "mix": 315, "bundle": 15, "club": 25, "coupon": 20, "minimum": 10, "gift": 5}

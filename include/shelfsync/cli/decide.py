@@ -35,11 +35,17 @@ rejections = typer.Typer(help="SKUs that the platform rejects, and sending one a
 Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
 Numbers = Annotated[
     list[int] | None,
-    typer.Argument(metavar="[HOLD]...", help="Numbers of holds; none: all of --rule, in every store without --vendor."),
+    typer.Argument(
+        metavar="[HOLD]...",
+        help="Numbers of holds; none: all of --rule or --campaign, in every store without --vendor.",
+    ),
 ]
 Rule = Annotated[
     str | None,
     typer.Option("--rule", metavar="RULE", help="All open holds of this rule, in every store; needs --reason."),
+]
+OfCampaign = Annotated[
+    str | None, typer.Option("--campaign", metavar="CAMPAIGN", help="All open holds of this campaign; needs --reason.")
 ]
 State = Annotated[
     Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
@@ -64,13 +70,16 @@ RejectedSkus = Annotated[list[str], typer.Argument(metavar="SKU...", help="The S
 
 @command(holds, "shelfsync holds list", "shelfsync holds list --state any --json", name="list")
 def list_holds(state: State = "open") -> Answer:
-    """The holds that wait for the operator, newest first."""
+    """The holds of the catalog and of promotions that wait for the operator, newest first."""
     from shelfsync.decisions.steps import lists
 
     with opened() as context:
         held = lists.in_force(context)
         found = held if state == "held" else lists.listed(context, states=() if state == "any" else (state,))
-    lines = [f"{row['hold_id']:>6}  {row['state']:<10}  {row['label']}: {row['message']}" for row in found]
+    lines = [
+        f"{row['hold_id']:>6}  {row['state']:<10}  {row['subject']:<10}  {row['label']}: {row['message']}"
+        for row in found
+    ]
     return Answer({"holds": found}, lines or [_none(state, held)])
 
 
@@ -92,6 +101,7 @@ def show(number: Number, limit: Rows = 50) -> Answer:
 def approve(
     number: Numbers = None,
     rule: Rule = None,
+    campaign: OfCampaign = None,
     vendor: Vendors = None,
     reason: Reason = None,
     user: User = None,
@@ -108,8 +118,8 @@ def approve(
 
     given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:
-        chosen = _chosen(context, number, rule, vendor)
-        _need_reason(rule, chosen, reason)
+        chosen = _chosen(context, number, rule, campaign, vendor)
+        _need_reason(number, chosen, reason)
         if given is not None:
             check_thresholds(context, chosen, given)
         shown: dict[int, str] = {}
@@ -134,7 +144,12 @@ def approve(
     "shelfsync holds decline --rule shifted_decimal --vendor store-001 --user ada",
 )
 def decline(
-    number: Numbers = None, rule: Rule = None, vendor: Vendors = None, reason: Reason = None, user: User = None
+    number: Numbers = None,
+    rule: Rule = None,
+    campaign: OfCampaign = None,
+    vendor: Vendors = None,
+    reason: Reason = None,
+    user: User = None,
 ) -> Answer:
     """Decline holds: their values stay held until the ERP has other values. The first decision stands, wherever it was taken."""
     from shelfsync.decisions.steps.decide import decide
@@ -142,7 +157,7 @@ def decline(
     with opened() as context:
         results = [
             decide(context, hold_id, approve=False, who=user_or(user), place=Place.COMMAND, why=reason)
-            for hold_id in _chosen(context, number, rule, vendor)
+            for hold_id in _chosen(context, number, rule, campaign, vendor)
         ]
     return Answer({"holds": results}, [one["line"] for one in results], _unless("declined", results))
 
@@ -199,18 +214,23 @@ def _none(state: str, held: list[dict[str, Any]]) -> str:
     return "no hold waits for a decision" + (rest if held else "")
 
 
-def _chosen(context: Context, numbers: list[int] | None, rule: str | None, vendors: list[str] | None) -> list[int]:
+def _chosen(
+    context: Context, numbers: list[int] | None, rule: str | None, campaign: str | None, vendors: list[str] | None
+) -> list[int]:
     from shelfsync.decisions.steps import lists
 
-    if numbers and rule is None and not vendors:
+    together = rule is not None or campaign is not None
+    if numbers and not together and not vendors:
         return lists.known(context, numbers)
-    if rule is not None and not numbers:
-        return lists.open_of_rule(context, rule, vendors or ())
-    raise typer.BadParameter("name holds by number, or all open ones of a rule by --rule, only of a vendor by --vendor")
+    if together and not numbers:
+        return lists.open_of(context, rule=rule, campaign=campaign, vendors=vendors or ())
+    raise typer.BadParameter(
+        "name holds by number, or all open ones of a rule by --rule, of a campaign by --campaign, only of a vendor by --vendor"
+    )
 
 
-def _need_reason(rule: str | None, chosen: list[int], reason: str | None) -> None:
-    if (rule is not None or len(chosen) > 1) and not (reason or "").strip():
+def _need_reason(numbers: list[int] | None, chosen: list[int], reason: str | None) -> None:
+    if (not numbers or len(chosen) > 1) and not (reason or "").strip():
         raise typer.BadParameter("an approval of several holds at once needs a reason", param_hint="--reason")
 
 

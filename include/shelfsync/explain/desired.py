@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from shelfsync import display
 from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.decisions.ledger import holds
-from shelfsync.decisions.state import HELD, HoldState
+from shelfsync.decisions.state import HELD, HoldState, Subject
 from shelfsync.explain.explanation import Desired, Event, Unproven, Values
 from shelfsync.platform import kill_switch
 
@@ -157,7 +157,7 @@ def _obstacle(row: Row[Any] | None) -> str | None:
 _HOLDS = """
 SELECT hold_id, run_id, first_run_id, rule, message, rows_path, state, decided_by, why, held_at, decided_at, expires_at, superseded_by
 FROM ledger.hold
-WHERE subject = 'catalog' AND vendor = :vendor AND held_at <= :at AND (state IN ('open', 'declined', 'expired') AND superseded_by IS NULL) = :in_force
+WHERE subject = :subject AND vendor = :vendor AND held_at <= :at AND (state IN ('open', 'declined', 'expired') AND superseded_by IS NULL) = :in_force
 ORDER BY hold_id DESC LIMIT :most
 """
 CLOSED_MAX = 20
@@ -181,17 +181,17 @@ ORDER BY restoration_id
 
 
 def held(
-    context: Context, connection: Connection, vendor: str, sku: str, at: dt.datetime
+    context: Context, connection: Connection, subject: Subject, vendor: str, sku: str, at: dt.datetime
 ) -> Iterator[tuple[Event, str | None]]:
-    """Events of the SKU's holds: first those in force, each newest first. A hold in force comes with what its release waits for."""
-    bound = {"vendor": vendor, "at": at}
+    """Events of the SKU's holds of a subject: first those in force, each newest first. A hold in force comes with what its release waits for."""
+    bound = {"subject": subject, "vendor": vendor, "at": at}
     in_force = connection.execute(sa.text(_HOLDS), {**bound, "in_force": True, "most": IN_FORCE_MAX}).all()
     closed = connection.execute(sa.text(_HOLDS), {**bound, "in_force": False, "most": CLOSED_MAX}).all()
     for row in (*in_force, *closed):
         found = context.lake.find(row.rows_path, sku) if context.lake.exists(row.rows_path) else None
         if found is None:
             continue
-        values = Values(**{name: found[name] for name in FIELDS})
+        values = Values(**{name: found[name] for name in FIELDS}) if subject == Subject.CATALOG else Values()
         message = f"the guard {row.rule} holds it (hold {row.hold_id}): {row.message}"
         yield Event(row.held_at, "guard", message, row.first_run_id, None, values), _waits(row)
         for decision in holds.decisions_of(connection, row.hold_id):

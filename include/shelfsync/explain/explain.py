@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from shelfsync import display, outages
 from shelfsync.catalog.steps.product_names import of_skus
 from shelfsync.catalog.warehouse.baseline_history import unmoved
+from shelfsync.decisions.state import Subject
 from shelfsync.errors import DataError
 from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
 from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
@@ -50,7 +51,8 @@ def explain(
         wanted = desired(context, connection, vendor, sku, until)
         confirmed = acknowledged(connection, vendor, sku, until, propagation_s=context.settings.drift.propagation_s)
         seen = observed(context, connection, vendor, sku, until)
-        holds = list(held(context, connection, vendor, sku, until))
+        holds = list(held(context, connection, Subject.CATALOG, vendor, sku, until))
+        of_campaigns = list(held(context, connection, Subject.PROMOTIONS, vendor, sku, until))
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
@@ -63,10 +65,13 @@ def explain(
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = _promotions_wait(connection, vendor, sku) if at is None else ()
     if at is None:
+        offers += tuple(f"its campaign waits until {line}" for _, line in of_campaigns if line)
         waiting = tuple(line for _, line in holds if line)
         absent = wanted is not None and wanted.unproven is not None  # then a hold alone can take it off sale
         obstacles = waiting if absent else (*waiting, *obstacles)
-    timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
+    timeline = tuple(
+        sorted((*timeline, *(event for event, _ in (*holds, *of_campaigns))), key=lambda event: event.at)[-events:]
+    )
     summary = sentence(
         acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
     )
@@ -230,11 +235,6 @@ SELECT 'the ERP''s promotion of it is quarantined (run ' || q.run_id || '): ' ||
 FROM warehouse.promotion_quarantine AS q
 WHERE q.sku = :sku AND q.vendor IN (:vendor, '*') AND q.run_id = (
     SELECT max(r.run_id) FROM warehouse.promotion_run AS r WHERE NOT r.dry_run AND r.state NOT IN ('running', 'superseded'))
-UNION ALL
-SELECT 'campaign ' || h.campaign || ' is held in part at this vendor (' || h.rule || '): ' || h.message
-    || '. Run `shelfsync promotions approve` or `shelfsync promotions decline`'
-FROM ledger.promotion_hold AS h WHERE h.state = 'held' AND h.vendor IN (:vendor, '')
-    AND (h.skus > 10 OR position(:sku || ' at ' IN h.message) > 0) -- the message names ten
 UNION ALL
 SELECT 'a request about promotion ' || p.name || ' (campaign ' || p.campaign || ') is in flight: job ' || j.job_id || ', ' || q.action
 FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)

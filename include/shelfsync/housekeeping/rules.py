@@ -67,7 +67,10 @@ NEWEST_SNAPSHOT = """
 """
 """The generation of a vendor's newest snapshot. Each row asks, so the answer ends at the first row of an index: a max() would read all runs."""
 _OLD_SYNC = "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)"
-_OVER = "{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff"
+_OVER = """{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff AND NOT (
+    {row}.subject = 'promotions' AND {row}.state = 'approved'
+    AND EXISTS (SELECT 1 FROM ledger.promotion_run AS found WHERE found.run_id = {row}.run_id))"""
+"""The approval of a campaign is in effect as long as runs find its rows."""
 _NEWER_OBSERVATION = """
     EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = old.vendor
             AND (newer.observed_at, newer.observation_id) > (old.observed_at, old.observation_id))
@@ -162,7 +165,6 @@ def _promotions(keep: HousekeepingSettings) -> tuple[Rule, ...]:
         Rule("ledger.job", keep.run_days, f"old.kind = 'promotion' AND {done} AND {over_request}"),
         Rule("ledger.promotion_request", keep.run_days, over.format(schema="ledger")),
         Rule("ledger.promotion", keep.run_days, "old.end_time < :cutoff"),
-        Rule("ledger.promotion_hold", keep.run_days, "old.last_at < :cutoff AND old.state <> 'held'"),
         Rule(
             "ledger.promotion_run",
             keep.run_days,

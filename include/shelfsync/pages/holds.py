@@ -29,7 +29,18 @@ from shelfsync.pages.shell import (
     show,
 )
 
-HOLDS = Page("/holds", "Holds", ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_recover"))
+HOLDS = Page(
+    "/holds",
+    "Holds",
+    (
+        "catalog_full_sync",
+        "catalog_delta_sync",
+        "catalog_holds",
+        "catalog_recover",
+        "promotions_sync",
+        "promotions_recover",
+    ),
+)
 
 ROWS = 500
 """Rows a page."""
@@ -149,7 +160,7 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
 def _of_rule(request: Request, rule: str, form: dict[str, str]) -> list[int]:
     """The open holds of a rule that the page showed. 409: there is none any more."""
     try:
-        return lists.open_of_rule(context(request), rule, newest=newest_shown(form))
+        return lists.open_of(context(request), rule=rule, newest=newest_shown(form))
     except DataError as error:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {error}") from None
 

@@ -1,13 +1,14 @@
 """guard: what is probably a mistake is held for the operator; the rest is sent.
 
-`discount`: reduced by more than a share of the base price. `below_cost`: sold below its cost. `assortment`: the campaign has more than a
+`discount`: reduced by more than a share of the base price. `offer_below_cost`: sold below its cost. `assortment`: the campaign has more than a
 share of the vendor's assortment. Of a bundle, the reduction counts over all its pieces: the second at 100 % off is half price. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
-from shelfsync.promotions.schemas import KEPT
+from shelfsync.promotions.schemas import HELD, KEPT
 from shelfsync.promotions.validate import base_prices
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.truth import mask
+from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
 
     from shelfsync.promotions.head import Head
     from shelfsync.settings import PromotionSettings
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 ASSORTMENT_FREE = 20
 """SKUs that a campaign may always have, even in a small assortment."""
 _EXAMPLES = 10
+ROUNDING = 1e-9
+"""Shares of money are computed as floating numbers; a share at the threshold is not above it."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,16 @@ class Hold:
     rule: str
     vendor: str
     fingerprint: str
-    skus: int
     message: str
+    rows: pa.Table
+    """What is held (HELD)."""
+    thresholds: dict[str, float]
+    """The settings of the rule by their names; empty: it has none."""
+
+    @property
+    def skus(self) -> int:
+        """How many rows are held."""
+        return int(self.rows.num_rows)
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,17 @@ class Guarded:
     holds: list[Hold]
 
 
+@dataclass(frozen=True)
+class _Rule:
+    """What one rule makes of the rows: a mask of those that it holds, what it compares with its threshold, and its sentence."""
+
+    name: str
+    trips: np.ndarray
+    sentence: str
+    share: np.ndarray | None = None
+    thresholds: dict[str, float] = field(default_factory=dict)
+
+
 def guard(
     rows: pa.Table,
     heads: list[Head],
@@ -59,64 +82,96 @@ def guard(
     settings: PromotionSettings,
     *,
     vendor: str,
-    approved: Callable[[Hold], bool],
+    approved: Callable[[Hold], Collection[str]],
 ) -> Guarded:
-    """`approved` returns whether an operator approved exactly this hold."""
+    """`approved` returns the keys of the rows of a hold that an operator has approved; exactly these values pass."""
     held = np.zeros(rows.num_rows, np.bool_)
     holds: list[Hold] = []
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
     names = sorted({head.campaign for head in heads})
     codes = {name: code for code, name in enumerate(names)}
     campaigns = np.array([codes[head.campaign] for head in heads] or [0], np.int64)[numbers]
-    parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)
-    for rule, trips, sentence in _rules(rows, campaigns, parts[numbers], assortment, settings):
-        places = np.flatnonzero(trips)
+    parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)[numbers]
+    base = base_prices(rows, assortment)
+    off = _off(rows, base, parts)
+    for rule in _rules(rows, campaigns, parts, base, off, assortment, settings):
+        places = np.flatnonzero(rule.trips)
         places = places[np.argsort(campaigns[places], kind="stable")]
         for of_campaign in np.split(places, np.flatnonzero(np.diff(campaigns[places])) + 1) if len(places) else ():
             campaign = names[campaigns[of_campaign[0]]]
-            hold = _hold(rows.take(pa.array(of_campaign)), heads, campaign, rule, vendor, sentence)
-            if not approved(hold):
-                holds.append(hold)
-                held[of_campaign] = True
+
+            def hold_of(places: np.ndarray, campaign: str = campaign, rule: _Rule = rule) -> Hold:
+                return _hold(_held_rows(rows, heads, base, off, rule.share, places), campaign, rule, vendor)
+
+            hold = hold_of(of_campaign)
+            passes = pc.is_in(hold.rows["key"], value_set=pa.array(sorted(approved(hold)), pa.string()))
+            left = of_campaign[~mask(passes)]
+            if len(left):
+                holds.append(hold if len(left) == len(of_campaign) else hold_of(left))
+                held[left] = True
     if not held.any():
         return Guarded(rows, KEPT.empty_table(), [])
     mask_held = pa.array(held)
     return Guarded(rows.filter(pc.invert(mask_held)), rows.filter(mask_held).select(KEPT.names), holds)
 
 
-def _rules(
-    rows: pa.Table, campaigns: np.ndarray, part: np.ndarray, assortment: pa.Table, settings: PromotionSettings
-) -> list[tuple[str, np.ndarray, str]]:
-    """(rule, mask of the rows it trips on, its sentence). `campaigns`: a number for each row's; `part`: the share of its pieces that is discounted."""
-    base = _floats(base_prices(rows, assortment))
-    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
-    value = _floats(column(rows, "value"))
+def fingerprint(campaign: str, rule: str, vendor: str, keys: Iterable[str]) -> str:
+    """The SHA-256, in hexadecimal, by which held rows are recognised in the next extract."""
+    digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
+    for key in sorted(keys):
+        digest.update(key.encode() + b"\x1e")
+    return digest.hexdigest()
+
+
+def _off(rows: pa.Table, base: pa.Array, part: np.ndarray) -> np.ndarray:
+    """The share of the base price by which each row is reduced, over all pieces of a bundle. `part`: the share of pieces with a discount."""
+    value, price = _floats(column(rows, "value")), _floats(base)
     subtype = column(rows, "subtype")
     off = np.where(
         mask(pc.equal(subtype, "PERCENTAGE")),
         value / 100,
-        np.where(mask(pc.equal(subtype, "ABSOLUTE")), value / base, 1 - value / base),
+        np.where(mask(pc.equal(subtype, "ABSOLUTE")), value / price, 1 - value / price),
     )
-    off *= part
+    return np.asarray(off * part, dtype=np.float64)
+
+
+def _rules(
+    rows: pa.Table,
+    campaigns: np.ndarray,
+    part: np.ndarray,
+    base: pa.Array,
+    off: np.ndarray,
+    assortment: pa.Table,
+    settings: PromotionSettings,
+) -> list[_Rule]:
+    """What each rule holds. `campaigns`: a number for each row's; `part`: the share of its pieces that is discounted."""
+    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
     with np.errstate(invalid="ignore"):
-        deep = off > settings.discount_share_max + 1e-9
-        loss = base * (1 - off) < cost
-        final = mask(pc.equal(subtype, "FINAL_PRICE")) & (part == 1)
-        loss = np.where(final, value < cost, loss)
+        deep = off > settings.discount_share_max + ROUNDING
+        loss = _floats(base) * (1 - off) < cost
+        final = mask(pc.equal(column(rows, "subtype"), "FINAL_PRICE")) & (part == 1)
+        loss = np.where(final, _floats(column(rows, "value")) < cost, loss)
     on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
     skus = column(rows, "sku").dictionary_encode()
     codes = np.asarray(skus.indices.to_numpy(zero_copy_only=False), np.int64)
     pairs = np.unique(campaigns * (len(skus.dictionary) + 1) + codes)  # each SKU of a campaign once
-    counts = np.bincount(pairs // (len(skus.dictionary) + 1), minlength=1)
-    most = max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale) if on_sale else np.inf
-    wide = counts[campaigns] > most
+    counts = np.bincount(pairs // (len(skus.dictionary) + 1), minlength=1)[campaigns]
+    wide = counts > (max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale) if on_sale else np.inf)
     return [
-        ("discount", deep, f"are reduced by more than {settings.discount_share_max:.0%} of the base price"),
-        ("below_cost", loss, "would be sold below their cost"),
-        (
+        _Rule(
+            "discount",
+            deep,
+            f"are reduced by more than {settings.discount_share_max:.0%} of the base price",
+            off,
+            {"discount_share_max": settings.discount_share_max},
+        ),
+        _Rule("offer_below_cost", loss, "would be sold below their cost"),
+        _Rule(
             "assortment",
             wide,
             f"are more than {settings.assortment_share_max:.0%} of the vendor's {on_sale} products on sale",
+            counts / max(on_sale, 1),
+            {"assortment_share_max": settings.assortment_share_max},
         ),
     ]
 
@@ -127,26 +182,47 @@ def _discounted_part(head: Head) -> float:
     return discounted / (bought + discounted) if head.type == "SAME_ITEM_BUNDLE" and discounted else 1.0
 
 
-def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: str, sentence: str) -> Hold:
-    """The hold of these rows, identified by a hash of their values and times."""
-    digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
-    order = rows.sort_by([("sku", "ascending"), ("head", "ascending")])
-    windows = [_window(heads[number]) for number in order["head"].to_pylist()]
-    texts = [
-        column(order, "sku"),
-        column(order, "subtype"),
-        column(order, "value").cast(pa.string()),
-        pa.array(windows, pa.string()),
-    ]
-    for text in pc.binary_join_element_wise(*texts, "\x1f").to_pylist():
-        digest.update(text.encode() + b"\x1e")
-    shown = ", ".join(
-        f"{row['sku']} at {display.discount(row['subtype'], row['value'])}"
-        for row in order.slice(0, _EXAMPLES).select(["sku", "subtype", "value"]).to_pylist()
-    )
-    more = ", …" if order.num_rows > _EXAMPLES else ""
-    message = f"campaign {campaign}: {order.num_rows} SKUs {sentence} ({shown}{more})"
-    return Hold(campaign, rule, vendor, digest.hexdigest(), order.num_rows, message)
+def _held_rows(
+    rows: pa.Table,
+    heads: list[Head],
+    base: pa.Array,
+    off: np.ndarray,
+    share: np.ndarray | None,
+    places: np.ndarray,
+) -> pa.Table:
+    """These rows as a person sees them (HELD), in the order of their SKUs."""
+    chosen = rows.take(pa.array(places))
+    value = column(chosen, "value").cast(pa.string())
+    discount = pc.binary_join_element_wise(column(chosen, "subtype"), value, " ")
+    windows = pa.array([_window(heads[number]) for number in chosen["head"].to_pylist()], pa.string())
+    known = base.take(pa.array(places))
+    price = np.round(_floats(known) * (1 - off[places]), 3)
+    columns = {
+        "key": pc.binary_join_element_wise(column(chosen, "sku"), discount, windows, "\x1f"),
+        "sku": column(chosen, "sku"),
+        "discount": discount,
+        "window": windows,
+        "price_before": known,
+        "price": pa.array(np.where(np.isfinite(price), price, np.nan), from_pandas=True).cast(PRICE, safe=False),
+        "move": pa.array(1 - off[places], from_pandas=True),
+        "share": pa.nulls(len(places), pa.float64()) if share is None else pa.array(share[places], from_pandas=True),
+    }
+    return pa.table(columns).cast(HELD).sort_by([("sku", "ascending"), ("key", "ascending")])
+
+
+def _hold(rows: pa.Table, campaign: str, rule: _Rule, vendor: str) -> Hold:
+    """The hold of these rows (HELD), identified by a hash of their values and times."""
+    shown = ", ".join(f"{row['sku']} at {_shown(row['discount'])}" for row in rows.slice(0, _EXAMPLES).to_pylist())
+    more = ", …" if rows.num_rows > _EXAMPLES else ""
+    message = f"campaign {campaign}: {rows.num_rows} SKUs {rule.sentence} ({shown}{more})"
+    identity = fingerprint(campaign, rule.name, vendor, rows["key"].to_pylist())
+    return Hold(campaign, rule.name, vendor, identity, message, rows, rule.thresholds)
+
+
+def _shown(discount: str) -> str:
+    """A discount of a row of HELD for a person."""
+    subtype, _, value = discount.rpartition(" ")
+    return display.discount(subtype, Decimal(value))
 
 
 def _window(head: Head) -> str:

@@ -64,6 +64,22 @@ ROWS = pa.schema(
 KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", pa.string(), nullable=False)])
 """SKUs by head. As `kept`: SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
 
+HELD = pa.schema(
+    [
+        pa.field(
+            "key", pa.string(), nullable=False
+        ),  # what an approval is for: the SKU, its exact discount, and its times
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("discount", pa.string(), nullable=False),
+        pa.field("window", pa.string(), nullable=False),  # its times and, of a bundle, its quantities
+        pa.field("price_before", PRICE),  # the base price
+        pa.field("price", PRICE),  # what a piece costs in the promotion; of a bundle the average
+        pa.field("move", pa.float64()),  # price divided by base price
+        pa.field("share", pa.float64()),  # what the rule compares with its threshold; null: it has none
+    ]
+)
+"""The rows of a hold. Of ends, a row is a promotion, and `sku` is its campaign."""
+
 ACKNOWLEDGED = pa.schema([*ENTRY, pa.field("known", pa.bool_(), nullable=False)])
 """The entries of a promotion that the platform acknowledged; `known` false: it may have this, another value, or nothing (I7).
 

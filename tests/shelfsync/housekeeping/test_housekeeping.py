@@ -372,12 +372,13 @@ def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(s
     assert path.decide_rule("ended", approve=True, by="ada") == 1
     for _ in range(2):
         with shop.world.app.context.engine.begin() as connection:
-            months = "last_at = now() - interval '31 days', decided_at = now() - interval '31 days'"
-            connection.exec_driver_sql(f"UPDATE ledger.promotion_hold SET {months}")
+            year = "decided_at = now() - interval '401 days', held_at = now() - interval '401 days'"
+            connection.exec_driver_sql(f"UPDATE ledger.hold SET {year}")
+            connection.exec_driver_sql("UPDATE ledger.promotion_run SET finished_at = now() - interval '31 days'")
         summary = shop.sync()
         shop.world.app.remove_expired()
         assert summary["counts"]["held"] == 0, "a person is asked once"
-    assert shop.rows("SELECT campaign, state FROM ledger.promotion_hold") == [("c0", "approved")]
+    assert shop.rows("SELECT campaign, state FROM ledger.hold") == [("c0", "approved")]
 
 
 @pytest.mark.slow

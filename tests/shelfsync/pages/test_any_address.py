@@ -29,13 +29,8 @@ FORMS = (
     "/holds/{}/decline",
     "/holds/{}/reconsider",
     "/holds/{}/reopen",
-    "/promotions/holds/{}/reopen",
-    "/promotions/holds/{}/approve",
-    "/promotions/holds/{}/decline",
     "/holds/rules/{}/approve",
     "/holds/rules/{}/decline",
-    "/promotions/rules/{}/approve",
-    "/promotions/rules/{}/decline",
     "/switches/{}",
 )
 CORPUS = (

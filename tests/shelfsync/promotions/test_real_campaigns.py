@@ -19,7 +19,7 @@ from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
 from shelfsync.promotions.quarantine_reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT, RAW
-from shelfsync.promotions.steps.base_prices import vendors_with_new_prices
+from shelfsync.promotions.steps.new_work import vendors_with_new_prices
 from shelfsync.promotions.validate import validate
 from shelfsync.rows.odd_key import Known
 from shelfsync.settings import PromotionSettings
@@ -108,10 +108,10 @@ ASSORTED = pa.Table.from_pylist(
         (1, 1, "PERCENTAGE", "100", set()),  # half price
         (1, 1, "ABSOLUTE", "9.99", set()),
         (2, 1, "FINAL_PRICE", "0.01", set()),  # 20.01 for three
-        (1, 2, "PERCENTAGE", "100", {"below_cost"}),  # a third of the price
-        (1, 3, "PERCENTAGE", "100", {"discount", "below_cost"}),
-        (None, None, "PERCENTAGE", "71", {"discount", "below_cost"}),
-        (None, None, "FINAL_PRICE", "3.5", {"below_cost"}),
+        (1, 2, "PERCENTAGE", "100", {"offer_below_cost"}),  # a third of the price
+        (1, 3, "PERCENTAGE", "100", {"discount", "offer_below_cost"}),
+        (None, None, "PERCENTAGE", "71", {"discount", "offer_below_cost"}),
+        (None, None, "FINAL_PRICE", "3.5", {"offer_below_cost"}),
     ],
 )
 def test_the_reduction_of_a_bundle_counts_over_all_its_pieces(bought, discounted, subtype, value, rules):
@@ -120,7 +120,7 @@ def test_the_reduction_of_a_bundle_counts_over_all_its_pieces(bought, discounted
     settings = PromotionSettings(values="spec")
     heads = Heads(settings)
     rows = normalise(raw({"price": value, "discount_type": subtype, **kind}), heads, settings, sku_length_max=9).rows
-    guarded = guard(rows, heads.all, ASSORTED, settings, vendor="v", approved=lambda _: False)
+    guarded = guard(rows, heads.all, ASSORTED, settings, vendor="v", approved=lambda _: ())
     assert {hold.rule for hold in guarded.holds} == rules
 
 

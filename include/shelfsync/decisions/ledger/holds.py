@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -114,45 +115,60 @@ def renew(
     subject: Subject,
     found: Iterable[Found],
     *,
-    vendor: str,
+    vendor: str | None = None,
+    without: Collection[str] = (),
     run_id: int,
     generation: int,
     hours: float,
     kept: Collection[int] = (),
-) -> list[int]:
-    """Writes the holds of a vendor in this run. The same rows are the same hold, decided or not. Every other open hold is superseded.
+) -> None:
+    """Writes the holds of this run. The same rows are the same hold, decided or not. Every other open hold is superseded.
 
     Quantities of new products may differ: the counter sells them while the question waits. The hold takes the newest.
-    `kept`: decided holds whose values the ERP may still have.
+    `vendor`: the one that the run has read; None: all of them but `without`. `kept`: decided holds whose values the ERP may still have.
     """
+    mine = _scope(subject, vendor, without)
     current = {
-        (row.rule, row.category, row.campaign, row.identity or row.rows_path): row
-        for row in of_vendor(connection, subject, vendor, *HELD)
+        (row.vendor, row.rule, row.category, row.campaign, row.identity or row.rows_path): row
+        for row in _current(connection, mine, HELD)
     }
-    numbers = []
+    new: list[Found] = []
+    same: list[int] = []
     for one in found:
-        kind = (one.rule, one.category, one.campaign)
+        kind = (one.vendor, one.rule, one.category, one.campaign)
         known = current.pop((*kind, one.identity), None) or current.pop((*kind, one.rows_path), None)
         if known is None:
-            numbers.append(add(connection, subject, one, run_id=run_id, generation=generation, hours=hours))
-            if one.carried is not None:
-                _decide_as(connection, numbers[-1], one.carried)
+            new.append(one)
             continue
+        same.append(known.hold_id)
         now: dict[str, str | None] = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
         if known.before_path is None:
             now["before_path"] = one.before_path
-        statement = hold.update().where(hold.c.hold_id == known.hold_id)
-        connection.execute(statement.values(run_id=run_id, generation=generation, **now))
-        numbers.append(known.hold_id)
-    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
+        if any(getattr(known, name) != value for name, value in now.items()):
+            connection.execute(hold.update().where(hold.c.hold_id == known.hold_id).values(now))
+    of_run = {"run_id": run_id, "generation": generation}
+    connection.execute(hold.update().where(among(hold.c.hold_id, same)).values(of_run))
+    for one, number in zip(new, _insert(connection, subject, new, hours=hours, **of_run), strict=True):
+        if one.carried is not None:
+            _decide_as(connection, number, one.carried)
     approved = sa.and_(mine, hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
     connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
-    for gone in (row for row in current.values() if row.hold_id not in kept):
-        statement = hold.update().where(hold.c.hold_id == gone.hold_id)
-        ended = {"state": HoldState.SUPERSEDED, "decided_at": instant()} if gone.state == HoldState.OPEN else {}
-        connection.execute(statement.values(superseded_by=run_id, **ended))
-    return numbers
+    gone = [row for row in current.values() if row.hold_id not in kept]
+    ended = {"superseded_by": run_id, "state": HoldState.SUPERSEDED, "decided_at": instant()}
+    for was_open, values in ((True, ended), (False, {"superseded_by": run_id})):
+        numbers = [row.hold_id for row in gone if (row.state == HoldState.OPEN) == was_open]
+        connection.execute(hold.update().where(among(hold.c.hold_id, numbers)).values(values))
+
+
+def _scope(subject: Subject, vendor: str | None, without: Collection[str] = ()) -> sa.ColumnElement[bool]:
+    of_vendor = sa.true() if vendor is None else hold.c.vendor == vendor
+    return sa.and_(hold.c.subject == subject, of_vendor, sa.not_(among(hold.c.vendor, without)))
+
+
+def _current(connection: Connection, mine: sa.ColumnElement[bool], states: Collection[str]) -> list[Hold]:
+    current = sa.and_(mine, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
+    return _holds(connection, sa.select(*_COLUMNS).where(current).order_by(hold.c.hold_id))
 
 
 def decide(
@@ -191,9 +207,10 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
     return True
 
 
-def expire(connection: Connection) -> list[int]:
-    """Expires the holds without a decision in time. Their rows stay held."""
-    statement = hold.update().where(hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
+def expire(connection: Connection, subject: Subject) -> list[int]:
+    """Expires the holds of a subject without a decision in time. Their rows stay held."""
+    late = sa.and_(hold.c.subject == subject, hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
+    statement = hold.update().where(late)
     ended = {"state": HoldState.EXPIRED, "decided_by": TIMEOUT, "decided_at": instant(), "acts": hold.c.acts + 1}
     done = statement.values(ended)
     expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
@@ -264,9 +281,7 @@ def waiting(connection: Connection, subject: Subject) -> list[Hold]:
 
 def of_vendor(connection: Connection, subject: Subject, vendor: str, *states: str) -> list[Hold]:
     """Holds of one vendor in these states that its newest extract still has, oldest first."""
-    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
-    current = sa.and_(mine, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
-    return _holds(connection, sa.select(*_COLUMNS).where(current).order_by(hold.c.hold_id))
+    return _current(connection, _scope(subject, vendor), states)
 
 
 def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
@@ -286,12 +301,20 @@ def in_force(connection: Connection, subject: Subject | None = None, *, run_id: 
     return _holds(connection, sa.select(*_COLUMNS).where(held, mine, of_run).order_by(hold.c.hold_id.desc()))
 
 
-def approved(connection: Connection, subject: Subject, vendor: str, *, hours: float) -> list[Hold]:
-    """Holds approved within so many hours whose approval may still release something, oldest first."""
-    mine = sa.and_(hold.c.subject == subject, hold.c.vendor == vendor)
-    usable = sa.and_(mine, hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
-    lately = hold.c.decided_at >= after(-hours * 3600)
+def approved(
+    connection: Connection, subject: Subject, vendor: str | None = None, *, hours: float | None = None
+) -> list[Hold]:
+    """Approved holds whose approval may still release something, oldest first; `hours`: only those approved within so many."""
+    usable = sa.and_(_scope(subject, vendor), hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
+    lately = sa.true() if hours is None else hold.c.decided_at >= after(-hours * 3600)
     return _holds(connection, sa.select(*_COLUMNS).where(usable, lately).order_by(hold.c.hold_id))
+
+
+def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:
+    """Records that this run lets the rows of approved holds pass."""
+    values = {"run_id": run_id, "generation": generation, "superseded_by": None}
+    released_at = sa.func.coalesce(hold.c.released_at, instant())
+    connection.execute(hold.update().where(among(hold.c.hold_id, hold_ids)).values(**values, released_at=released_at))
 
 
 def spend(connection: Connection, hold_ids: Iterable[int]) -> None:
@@ -310,10 +333,21 @@ def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
 
 def add(connection: Connection, subject: Subject, one: Found, *, run_id: int, generation: int, hours: float) -> int:
     """A new open hold; its number."""
+    (number,) = _insert(connection, subject, [one], run_id=run_id, generation=generation, hours=hours)
+    return number
+
+
+def _insert(
+    connection: Connection, subject: Subject, found: Collection[Found], *, run_id: int, generation: int, hours: float
+) -> list[int]:
+    """New open holds; their numbers."""
+    if not found:
+        return []
     of_run = {"subject": subject, "first_run_id": run_id, "run_id": run_id, "generation": generation}
-    values = {name: value for name, value in vars(one).items() if name != "carried"} | of_run
-    values |= {"held_at": instant(), "expires_at": after(hours * 3600)}
-    return int(connection.execute(hold.insert().values(values).returning(hold.c.hold_id)).scalar_one())
+    rows = [{name: value for name, value in vars(one).items() if name != "carried"} | of_run for one in found]
+    statement = hold.insert().values(held_at=instant(), expires_at=after(hours * 3600))
+    numbers = statement.returning(hold.c.hold_id, sort_by_parameter_order=True)
+    return [int(row.hold_id) for row in connection.execute(numbers, rows)]
 
 
 def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:

@@ -149,14 +149,19 @@ def check_thresholds(context: Context, hold_ids: Iterable[int], thresholds: dict
         _divided(context, hold, thresholds)
 
 
+def need_thresholds(hold: Hold, thresholds: dict[str, Any] | None) -> None:
+    """A DataError if a person's thresholds are none at all. None: the decision is about the whole hold."""
+    if thresholds is not None and not thresholds:
+        raise DataError(
+            f"hold {hold.hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}"
+        )
+
+
 def _divided(context: Context, hold: Hold, thresholds: dict[str, Any]) -> Divided | None:
     """What these thresholds make of a hold. None: it can no longer be approved, or checked."""
     if not hold.may_be_approved:
         return None
-    if not thresholds:
-        raise DataError(
-            f"hold {hold.hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}"
-        )
+    need_thresholds(hold, thresholds)
     return context.subjects[hold.subject].divide(context, hold, thresholds)
 
 

@@ -9,6 +9,7 @@ from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.decide import known as known_hold
+from shelfsync.decisions.steps.decide import need_thresholds
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,15 +62,32 @@ def undecided(context: Context, numbers: Iterable[int]) -> list[int]:
     return [hold.hold_id for hold in found if hold is not None and hold.may_be_approved]
 
 
-def open_of_rule(context: Context, rule: str, vendors: Collection[str] = (), *, newest: int | None = None) -> list[int]:
-    """The holds of a rule that wait for a decision, oldest first: of these vendors or of all, up to `newest`. A DataError: there is none."""
+def open_of(
+    context: Context,
+    *,
+    rule: str | None = None,
+    campaign: str | None = None,
+    vendors: Collection[str] = (),
+    newest: int | None = None,
+) -> list[int]:
+    """The holds of a rule, of a campaign or of both that wait for a decision, oldest first: of these vendors or of all, up to `newest`.
+
+    A DataError: there is none.
+    """
     with context.engine.connect() as connection:
-        found = holds.in_force(connection)
-    mine = [hold for hold in found if hold.rule == rule and (not vendors or hold.vendor in vendors)]
-    chosen = sorted(hold.hold_id for hold in mine if hold.state == HoldState.OPEN)
-    chosen = [number for number in chosen if newest is None or number <= newest]
+        found = [hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN]
+    chosen = sorted(
+        hold.hold_id
+        for hold in found
+        if rule in {None, hold.rule}
+        and campaign in {None, hold.campaign}
+        and (not vendors or hold.vendor in vendors)
+        and (newest is None or hold.hold_id <= newest)
+    )
     if not chosen:
-        raise DataError(f"holds: no hold of rule {rule!r} waits for a decision; `shelfsync holds list` shows what does")
+        named = (("rule", rule), ("campaign", campaign))
+        of = " and ".join(f"{name} {value!r}" for name, value in named if value is not None)
+        raise DataError(f"holds: no hold of {of} waits for a decision; `shelfsync holds list` shows what does")
     return chosen
 
 
@@ -114,6 +132,8 @@ def asked(context: Context, hold_ids: Collection[int], thresholds: dict[str, Any
     """
     with context.engine.connect() as connection:
         found = [known_hold(connection, hold_id) for hold_id in hold_ids]
+    for hold in found:
+        need_thresholds(hold, thresholds)
     lines = [
         line
         for name in sorted({hold.subject for hold in found})

@@ -1,4 +1,4 @@
-"""The ledger of promotions: runs, promotions and their acknowledged state, requests, rejections, and holds for the operator.
+"""The ledger of promotions: runs, promotions and their acknowledged state, requests, and rejections.
 
 Large things (entries, items, bodies) are files of the lake; a row here holds their path.
 """
@@ -142,36 +142,6 @@ promotion_rejection = sa.Table(
     sa.Index("ix_promotion_rejection_vendor", "vendor", "sku"),
     schema="ledger",
     comment="Pairs that the platform rejected: not sent again until price, base price or assortment change, or a day has passed",
-)
-
-promotion_hold = sa.Table(
-    "promotion_hold",
-    metadata,
-    identity("hold_id", "Number of the hold"),
-    text("campaign", "The campaign", nullable=False),
-    text("rule", "discount, below_cost, assortment or ended", nullable=False),
-    text("vendor", "The vendor; empty: all", nullable=False),
-    text("fingerprint", "Hash of exactly what is held; an approval is for nothing else", nullable=False),
-    number("skus", "SKUs held", nullable=False),
-    line("message", "What the operator has to decide, in a sentence", nullable=False),
-    text("state", "held, approved, declined or gone", nullable=False, server_default="held"),
-    text("decided_by", "Who approved or declined it"),
-    line("why", "The reason given, in one line"),
-    moment("decided_at", "When"),
-    sa.Column(
-        "history",
-        JSONB,
-        nullable=False,
-        server_default=sa.text("'[]'::jsonb"),
-        comment="Every act, oldest first: what it became (held: reopened), by whom, why, when, and why a late answer did nothing",
-    ),
-    written("first_at", "When it was first held"),
-    written("last_at", "When a run last found it"),
-    sa.UniqueConstraint("fingerprint"),
-    sa.Index("ix_promotion_hold_held", "campaign", postgresql_where=sa.text("state = 'held'")),
-    sa.CheckConstraint("state IN ('held', 'approved', 'declined', 'gone')", name="state"),
-    schema="ledger",
-    comment="Holds: changes of campaigns that a guard keeps back until an operator decides about exactly these",
 )
 
 promotion_fence = sa.Table(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import lacks
+from shelfsync.promotions.steps import holds
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+    from shelfsync.decisions.ledger.holds import Found
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.plan import Step
@@ -34,16 +35,24 @@ class Request:
 
 
 def commit(
-    connection: Connection, run: PromotionRun, prepared: Prepared, requests: list[Request], report: dict[str, Any]
+    connection: Connection,
+    run: PromotionRun,
+    prepared: Prepared,
+    requests: list[Request],
+    report: dict[str, Any],
+    *,
+    held: list[Found],
+    hours: float,
 ) -> None:
     """All rows of the plan in one transaction, in the order of sending. Campaigns that were passed over are added to `report`.
+
+    `held`: what the guards hold, until a person decides within so many hours.
 
     No lease is held while a plan is computed. After the plan read the acknowledged state, a request of an earlier run may be sent and
     confirmed. The difference then lacks what that request changed, and must not count as complete.
     """
     promotion_jobs.supersede_planned(connection)
-    holds = [dataclasses.asdict(hold) for hold in prepared.holds]
-    promotion_holds.note(connection, holds, approved=prepared.approved)
+    holds.renew(connection, run, held, applied=prepared.applied, unread=prepared.unread, hours=hours)
     numbers = _promotions_of(connection, [request.step for request in requests])
     now = ledger_promotions.read_all(connection, numbers.values())
     rows, creations = [], []

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import hashlib
 import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.decisions.ledger import holds as decided_holds
+from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.errors import DataError, StaleRunError, some_of
-from shelfsync.promotions.guard import Hold
+from shelfsync.promotions.guard import Hold, fingerprint
 from shelfsync.promotions.head import EVERY, minutes
-from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
+from shelfsync.promotions.schemas import HELD
+from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.deliver import forecast
@@ -53,13 +55,15 @@ def plan(context: Context, run_id: int) -> dict[str, Any]:
     planned, known = _steps(context, run, prepared)
     requests = _requests(context, prepared, planned, known)
     report = _report(context, prepared, planned, requests)
+    held = [] if run.dry_run else holds.written(context, prepared.holds)
     with context.engine.begin() as connection:
         if run.dry_run:
             promotion_runs.planned(connection, run_id, report)
         elif not promotion_runs.pass_fence(connection, run.generation):
             promotion_runs.close(connection, run_id, state="superseded", error="a newer run has planned")
         else:
-            commit(connection, run, prepared, requests, report)
+            hours = context.settings.guards.hold_hours
+            commit(connection, run, prepared, requests, report, held=held, hours=hours)
         record.RUN.copy(connection, [run_id])
         stale = promotion_runs.read(connection, run_id).state == "superseded"
     if stale:
@@ -75,7 +79,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         rows += ledger_promotions.of_identities(
             connection, {promotion.identity for promotion in prepared.wanted} - {row.identity for row in rows}
         )
-        approved = promotion_holds.approved(connection)
+        approved = {hold.identity: hold.hold_id for hold in decided_holds.approved(connection, Subject.PROMOTIONS)}
     rows = _in_reach(rows, context.settings.sync.vendors, prepared)
     planned = pure_plan(
         prepared.wanted,
@@ -89,9 +93,9 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
     live = sum(row.state == "sent" and row.end_time > now for row in rows)
     share = context.settings.promotions.ended_share_max
     if len(planned.absent) > 1 and len(planned.absent) > share * live:
-        hold = _hold_of_ends(planned.absent, live)
+        hold = _hold_of_ends(planned.absent, live, share)
         if hold.fingerprint in approved:
-            prepared.approved.add(hold.fingerprint)
+            prepared.applied.add(approved[hold.fingerprint])
         else:
             prepared.holds.append(hold)
             kept = {promotion.identity for promotion in planned.absent}
@@ -115,11 +119,25 @@ def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) 
     return [row for row in rows if set(row.vendors) <= set(only)]
 
 
-def _hold_of_ends(absent: list[KnownPromotion], live: int) -> Hold:
-    digest = hashlib.sha256("".join(sorted(promotion.identity for promotion in absent)).encode()).hexdigest()
+def _hold_of_ends(absent: list[KnownPromotion], live: int, share_max: float) -> Hold:
+    """The ends of all these promotions, held together: a row is a promotion."""
+    import pyarrow as pa
+
     named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
     message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
-    return Hold("*", "ended", "", digest, len(absent), message)
+    rows = [
+        {
+            "key": promotion.identity,
+            "sku": promotion.campaign,
+            "discount": "end",
+            "window": f"{promotion.start_time.isoformat()} {promotion.end_time.isoformat()}",
+            "share": len(absent) / live,
+        }
+        for promotion in absent
+    ]
+    identity = fingerprint(EVERY, "ended", EVERY, (promotion.identity for promotion in absent))
+    table = pa.Table.from_pylist(rows, schema=HELD)
+    return Hold(EVERY, "ended", EVERY, identity, message, table, {"ended_share_max": share_max})
 
 
 def _requests(context: Context, prepared: Prepared, planned: Planned, known: dict[str, Promotion]) -> list[Request]:
@@ -285,21 +303,21 @@ def _held_lines(holds: list[Hold]) -> list[str]:
             named = ", ".join(campaigns[:HELD_SHOWN])
             lines.append(
                 f"held ({rule}): {len(campaigns)} campaigns, {sum(hold.skus for hold in of_rule):,} SKUs ({named}, …);"
-                f" `shelfsync promotions status` lists them, `shelfsync promotions approve --rule {rule}` decides them together"
+                f" `shelfsync holds list` lists them, `shelfsync holds approve --rule {rule} --reason TEXT` decides them together"
             )
         else:
             lines += [f"held ({rule}), vendor {hold.vendor or '*'}: {hold.message}" for hold in of_rule]
     return lines
 
 
-def _waits(holds: list[Hold]) -> dict[str, Any] | None:
-    """`{"line"}` about the holds that no operator has decided; None: there is none."""
-    if not holds:
+def _would_wait(held: list[Hold]) -> dict[str, Any] | None:
+    """`{"line"}` about what a plan would hold, and no operator has declined; None: nothing."""
+    if not held:
         return None
-    campaigns, rules = sorted({hold.campaign for hold in holds}), sorted({hold.rule for hold in holds})
+    campaigns, rules = sorted({hold.campaign for hold in held}), sorted({hold.rule for hold in held})
     line = (
-        f"{sum(hold.skus for hold in holds):,} SKUs of {len(campaigns):,} campaigns ({some_of(campaigns)}) are held and wait for a person,"
-        f" rules {', '.join(rules)}; they stay held until a decision or another value. Next: `shelfsync promotions status`"
+        f"{sum(hold.skus for hold in held):,} rows of {len(campaigns):,} campaigns ({some_of(campaigns)}) would be held,"
+        f" rules {', '.join(rules)}. Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
     )
     return {"line": line}
 
@@ -329,7 +347,8 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         action["skus"] += row["skus"]
         action["requests"] += 1
     with context.engine.connect() as connection:
-        fingerprints = promotion_holds.declined(connection)
+        in_force = decided_holds.in_force(connection, Subject.PROMOTIONS)
+    fingerprints = {hold.identity for hold in in_force if hold.state == HoldState.DECLINED}
     declined = [hold for hold in prepared.holds if hold.fingerprint in fingerprints]
     done = Counter(action["action"] for action in actions.values())
     counts = dict(prepared.counts) | {
@@ -362,7 +381,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "reasons": reasons,
         "unread": prepared.unread,
         "waiting": later,
-        "waits": _waits(undecided),
+        "waits": _would_wait(undecided),
         "actions": list(actions.values())[:200],
         "lines": [*first, *lines, *prepared.lines][:200],
     }

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.catalog.steps.known_skus import known_of_any
+from shelfsync.decisions.ledger import holds as decided_holds
+from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of
 from shelfsync.promotions.head import EVERY
-from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.schemas import ENTRY, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
@@ -23,9 +24,12 @@ from shelfsync.promotions.warehouse import record
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     import pyarrow as pa
 
     from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold as DecidedHold
     from shelfsync.promotions.group import Wanted
     from shelfsync.promotions.guard import Hold
     from shelfsync.promotions.head import Head
@@ -44,8 +48,8 @@ class Prepared:
     frozen: dict[str, str] = field(default_factory=dict)
     """Campaigns that this plan does not change, and why."""
     holds: list[Hold] = field(default_factory=list)
-    approved: set[str] = field(default_factory=set)
-    """Fingerprints of what the guards found and an operator has approved."""
+    applied: set[int] = field(default_factory=set)
+    """Approved holds of which the guards found rows."""
     again: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Promotion -> SKUs that were rejected and may be accepted now."""
     vendors_known: tuple[str, ...] = ()
@@ -66,6 +70,14 @@ def prepare(context: Context, run: PromotionRun) -> Prepared:
     return _Preparation(context, run).done()
 
 
+def approved_by_kind(approved: Iterable[DecidedHold]) -> dict[tuple[str, str, str | None], list[DecidedHold]]:
+    """Approved holds by vendor, rule and campaign."""
+    found: dict[tuple[str, str, str | None], list[DecidedHold]] = defaultdict(list)
+    for hold in approved:
+        found[hold.vendor, hold.rule, hold.campaign].append(hold)
+    return dict(found)
+
+
 class _Preparation:
     def __init__(self, context: Context, run: PromotionRun) -> None:
         from shelfsync.promotions.group import Groups, derived_from
@@ -84,7 +96,7 @@ class _Preparation:
         with context.lake.open(run.manifest_path or "") as file:
             self._manifest: dict[str, Any] = json.loads(file.read())
         with context.engine.connect() as connection:
-            self._approved = promotion_holds.approved(connection)
+            self._approved = approved_by_kind(decided_holds.approved(connection, Subject.PROMOTIONS))
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()
         self._stored = {known.wanted_path for known in self._known}
@@ -162,7 +174,7 @@ class _Preparation:
             assortment,
             self._settings,
             vendor=vendor,
-            approved=self._is_approved,
+            approved=self._approved_keys,
         )
         quarantine = own.quarantine
         if len(judged.row_numbers):
@@ -201,11 +213,21 @@ class _Preparation:
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
 
-    def _is_approved(self, hold: Hold) -> bool:
-        if hold.fingerprint not in self._approved:
-            return False
-        self._prepared.approved.add(hold.fingerprint)
-        return True
+    def _approved_keys(self, hold: Hold) -> Collection[str]:
+        """The rows of a hold that an operator has approved. Only if something of it changed, files of earlier holds are read."""
+        keys = set(hold.rows["key"].to_pylist())
+        decided = self._approved.get((hold.vendor, hold.rule, hold.campaign), [])
+        exact = [one for one in decided if one.identity == hold.fingerprint]
+        passing: set[str] = set()
+        for one in exact or decided:
+            if found := keys if exact else keys.intersection(self._keys_of(one.rows_path)):
+                passing |= found
+                self._prepared.applied.add(one.hold_id)
+        return passing
+
+    def _keys_of(self, path: str) -> list[str]:
+        keys: list[str] = self._context.lake.read_table(path, ["key"])["key"].to_pylist()
+        return keys
 
     def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, impossible: pa.Table, unoffered: pa.Table) -> None:
         """`unsure` (KEPT): an operator or the ERP must decide. `impossible`: not possible. Both keep their acknowledged values.

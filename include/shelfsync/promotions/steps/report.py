@@ -17,6 +17,7 @@ from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
 from shelfsync.promotions.outcome import INVALID_VENDOR
+from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.confirm import confirm
 from shelfsync.promotions.steps.deliver import deliver
 from shelfsync.promotions.steps.extract import extract
@@ -78,6 +79,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         state, error = _verdict(run, jobs, troubles, rejected_by_vendor, pairs["accepted"])
         promotion_runs.close(connection, run_id, state=state, error=error)
         record.RUN.copy(connection, [run_id])
+        waits = None if run.dry_run else holds.waits(connection)
     report = run.report or {"counts": {}, "actions": [], "lines": []}
     summary = {
         "run": run_id,
@@ -89,7 +91,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "forecast": report.get("forecast"),
         "reasons": report.get("reasons", {}),
         "waiting": report.get("waiting"),
-        "waits": report.get("waits"),
+        "waits": report.get("waits") if run.dry_run else waits,
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.catalog.steps.product_names import of_any
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
-from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.warehouse.findings import CAUSES
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
 
 FEW = 200
 
@@ -128,6 +130,20 @@ FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 """
 
 
+_HELD = ("hold_id", "campaign", "rule", "vendor", "rows", "message", "held_at", "expires_at")
+
+
+def _by_rule(held: list[Hold]) -> list[dict[str, Any]]:
+    """The open holds by their cause: how many campaigns, vendors and rows."""
+    found: list[dict[str, Any]] = []
+    for rule in sorted({hold.rule for hold in held}):
+        of_rule = [hold for hold in held if hold.rule == rule]
+        campaigns, vendors = ({getattr(hold, name) for hold in of_rule} for name in ("campaign", "vendor"))
+        counts = {"holds": len(of_rule), "campaigns": len(campaigns), "vendors": len(vendors)}
+        found.append({"rule": rule, **counts, "rows": sum(hold.rows for hold in of_rule)})
+    return found
+
+
 def status(
     context: Context,
     *,
@@ -139,7 +155,7 @@ def status(
     first: int = 0,
     rows: int = ROWS,
 ) -> dict[str, Any]:
-    """`{"promotions", "promotions_found", "held", "held_by_rule", "decided", "rejected_by_reason", "rejected_by_vendor", "quarantined", …}`.
+    """`{"promotions", "promotions_found", "held", "held_by_rule", "rejected_by_reason", "rejected_by_vendor", "quarantined", …}`.
 
     `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. `first`
     and `rows` are a page of them, `promotions_found` is how many there are. `held` has as many of the oldest holds as a page has rows.
@@ -153,6 +169,8 @@ def status(
         bound = {**chosen, "first": first, "rows": rows}
         promotions = [dict(row) for row in connection.execute(sa.text(_LIST.format(where=where)), bound).mappings()]
         found = max([row.pop("found") for row in promotions], default=0)
+        in_force = holds.in_force(connection, Subject.PROMOTIONS)
+        held = [hold for hold in reversed(in_force) if hold.state == HoldState.OPEN]
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
         by_vendor = ledger_promotions.count_rejections(connection)
         by_reason: Counter[str] = Counter()
@@ -161,9 +179,8 @@ def status(
         return {
             "promotions": promotions,
             "promotions_found": found,
-            "held": promotion_holds.held(connection, most=ROWS),
-            "held_by_rule": promotion_holds.held_by_rule(connection),
-            "decided": promotion_holds.decided(connection),
+            "held": [{name: getattr(hold, name) for name in _HELD} for hold in held[:ROWS]],
+            "held_by_rule": _by_rule(held),
             "rejected_by_reason": dict(by_reason),
             "rejected_by_vendor": by_vendor,
             "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],

@@ -213,10 +213,10 @@ def test_a_deep_discount_a_loss_and_a_wide_campaign_are_held_until_a_person_appr
     assert shop.seen() == {"c": 8.5}
     path = shop.world.app.promotions
     assert [(row["campaign"], row["rule"], row["vendor"]) for row in path.status()["held"]] == [
-        ("deep", "discount", "store-001"), ("loss", "below_cost", "store-001"), ("deep", "discount", "store-002"), ("deep", "discount", "store-003")
+        ("deep", "discount", "store-001"), ("loss", "offer_below_cost", "store-001"), ("deep", "discount", "store-002"), ("deep", "discount", "store-003")
     ]  # fmt: skip
     assert path.decide("deep", rule=None, approve=True, by="anna") == 3
-    assert path.decide("loss", rule="below_cost", approve=False, by="anna") == 1
+    assert path.decide("loss", rule="offer_below_cost", approve=False, by="anna") == 1
     shop.sync()
     assert shop.seen() == {"a": 1.0, "c": 8.5}
     assert path.status()["held"] == []

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from promotion_shop import STORES
-from shelfsync.cli import promotions
+from shelfsync.cli import decide
 from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.promotions.steps.deliver import deliver
 
@@ -185,7 +185,7 @@ def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
         "the cost of the promotion's row takes precedence over the cost of the catalog"
     )
     held = shop.world.app.promotions.status()["held"]
-    assert [(row["rule"], row["skus"]) for row in held] == [("below_cost", 1)]
+    assert [(row["rule"], row["rows"]) for row in held] == [("offer_below_cost", 1)]
 
 
 @pytest.mark.slow
@@ -265,18 +265,20 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     assert shop.seen() == {"b": 1.0}
 
 
-def test_the_status_names_what_was_declined_and_how_to_take_it_back(shop, monkeypatch):
+def test_the_list_of_holds_names_what_was_declined_and_how_to_take_it_back(shop, monkeypatch):
     shop.erp.put("c1", "a", "1")
     shop.sync()
-    shop.world.app.promotions.decide("c1", rule=None, approve=False, by="ada")
-    monkeypatch.setattr(promotions, "opened", lambda: contextlib.nullcontext(shop.world.app.context))
-    assert (
-        "declined by ada: c1, discount, vendor store-001; `shelfsync promotions reopen c1 --reason TEXT` opens it again"
-        in promotions.status().lines
-    )
-    shop.world.app.promotions.reopen("c1", by="ada", why="the flyer is right")
-    shop.world.app.promotions.decide("c1", rule=None, approve=True, by="ada")
-    assert not any(line.startswith("declined") for line in promotions.status().lines)
+    path = shop.world.app.promotions
+    path.decide("c1", rule=None, approve=False, by="ada")
+    monkeypatch.setattr(decide, "opened", lambda: contextlib.nullcontext(shop.world.app.context))
+    (line,) = decide.list_holds("held").lines
+    assert line.split()[:5] == ["1", "declined", "promotions", "store-001", "discount"]
+    late = decide.approve([1], yes=True)
+    assert "declined by ada at " in str(late.error)
+    assert "`shelfsync holds reopen 1 --reason TEXT` opens it again" in str(late.error)
+    path.reopen("c1", by="ada", why="the flyer is right")
+    path.decide("c1", rule=None, approve=True, by="ada")
+    assert decide.list_holds("held").lines == ["no hold is held"]
 
 
 def test_a_report_that_is_made_again_does_not_move_the_end_of_its_run(shop):

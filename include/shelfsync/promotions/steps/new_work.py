@@ -1,4 +1,4 @@
-"""base_prices: whether the catalog brought a base price that rows of the last plan wait for."""
+"""new_work: what starts a run at once: an approval, or a base price from the catalog that rows of the last plan wait for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import Subject
 from shelfsync.promotions.steps.assortment import known_assortment
 
 if TYPE_CHECKING:
@@ -18,6 +20,13 @@ WHERE q.reason = 'base_price_unknown' AND q.sku IS NOT NULL AND q.run_id = (
 GROUP BY q.vendor ORDER BY q.vendor
 """
 """The newest plan has them. One that is planned again has others, so no price is reported twice."""
+
+
+def approved_waiting(context: Context) -> list[str]:
+    """The campaigns that a person has approved and no run has planned since. It only reads."""
+    with context.engine.connect() as connection:
+        found = holds.waiting(connection, Subject.PROMOTIONS)
+    return sorted({hold.campaign or "" for hold in found})
 
 
 def vendors_with_new_prices(context: Context) -> list[str]:

@@ -1,0 +1,213 @@
+"""The promotions' part of a hold: what an approval will do, what other thresholds release, and when it is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shelfsync import display
+from shelfsync.decisions import moves
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger.holds import Found
+from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.decisions.steps.decide import known, superseded
+from shelfsync.decisions.subject import Divided
+from shelfsync.errors import DataError, some_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.promotions.guard import Hold as Guarded
+    from shelfsync.promotions.ledger.runs import PromotionRun
+
+READ_MAX = 200
+"""So many holds are read for the largest moves; of more, a question names the first."""
+NAMED = 20
+SENT = "`shelfsync promotions sync` sends it at once; otherwise the next run does, within minutes"
+
+
+def written(context: Context, guarded: Iterable[Guarded]) -> list[Found]:
+    """What the guards hold, its rows in the lake. A file that a hold in force points to is not written again."""
+    with context.engine.connect() as connection:
+        kept = {hold.identity: hold.rows_path for hold in holds.in_force(connection, Subject.PROMOTIONS)}
+    return [
+        Found(
+            vendor=one.vendor,
+            rule=one.rule,
+            category=None,
+            campaign=one.campaign,
+            message=one.message,
+            thresholds=one.thresholds,
+            rows_path=kept.get(one.fingerprint) or context.lake.write_table("hold", "all", one.rows),
+            before_path=None,
+            identity=one.fingerprint,
+            rows=one.rows.num_rows,
+        )
+        for one in guarded
+    ]
+
+
+def renew(
+    connection: Connection,
+    run: PromotionRun,
+    found: Iterable[Found],
+    *,
+    applied: Iterable[int],
+    unread: Iterable[str],
+    hours: float,
+) -> None:
+    """Writes what a plan holds, and which approvals it applied. It ends no hold of a store whose source could not be read.
+
+    An extract without a proof of completeness ends no decision either.
+    """
+    assert run.generation is not None, "a plan has an extract"
+    holds.expire(connection, Subject.PROMOTIONS)
+    holds.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
+    approved = {hold.identity for hold in holds.approved(connection, Subject.PROMOTIONS)}
+    decided = [] if run.complete else holds.in_force(connection, Subject.PROMOTIONS)
+    holds.renew(
+        connection,
+        Subject.PROMOTIONS,
+        [one for one in found if one.identity not in approved],  # approved while the plan was computed
+        without=list(unread),
+        run_id=run.run_id,
+        generation=run.generation,
+        hours=hours,
+        kept=[hold.hold_id for hold in decided if hold.state != HoldState.OPEN],
+    )
+
+
+def rows(context: Context, hold: Hold) -> Any:
+    """The held rows: the base price and what a piece costs in the promotion."""
+    return context.lake.read_table(hold.rows_path)
+
+
+def stake_of(context: Context, found: Sequence[Hold], thresholds: dict[str, Any] | None) -> dict[str, Any]:
+    """What an approval of these holds will do: `{"stake", "moves", "lines"}`. `thresholds`: only of what these release.
+
+    Its value is not known: customers decide how much they buy. The discounts are in the lines.
+    """
+    moved: list[dict[str, Any]] = []
+    count = 0
+    for number, hold in enumerate(found):
+        if thresholds is None and number >= READ_MAX:
+            count += hold.rows
+            continue
+        divided = None if thresholds is None else divide(context, hold, thresholds)
+        table = rows(context, hold) if divided is None else divided.released
+        count += table.num_rows
+        moved += [{**row, "vendor": hold.vendor} for row in moves.ordered(table, rows=moves.MOVES)]
+    moved = moves.largest(row for row in moved if row["price_before"] is not None)
+    campaigns = sorted({hold.campaign for hold in found if hold.campaign is not None})
+    ends = all(hold.rule == "ended" for hold in found)
+    what = (
+        f"{count:,} promotions end"
+        if ends
+        else f"{count:,} SKUs of {len(campaigns):,} campaigns ({some_of(campaigns)})"
+    )
+    lines = [what, *moves.lines(moved)]
+    lines += [f"{hold.vendor}, {hold.rule}: {hold.message}" for hold in found[:NAMED]]
+    lines += [f"and {len(found) - NAMED:,} more holds"] if len(found) > NAMED else []
+    return {"stake": {"rows": count}, "moves": moved, "lines": lines}
+
+
+def divide(context: Context, hold: Hold, thresholds: dict[str, Any]) -> Divided | None:
+    """What another threshold makes of a hold: rows at or below it are released."""
+    import pyarrow.compute as pc
+
+    from shelfsync.promotions.guard import ROUNDING, fingerprint
+
+    known_names = ", ".join(hold.thresholds) or "none"
+    if set(thresholds) - set(hold.thresholds):
+        raise DataError(
+            f"hold {hold.hold_id}: these thresholds are invalid: the rule {hold.rule} has {known_names}; nothing was decided"
+        )
+    used = {**hold.thresholds, **thresholds}
+    for name, value in used.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise DataError(
+                f"hold {hold.hold_id}: these thresholds are invalid: {name} is a share above 0 and at most 1; nothing was decided"
+            )
+    if used == hold.thresholds:
+        raise DataError(
+            f"hold {hold.hold_id}: these thresholds are the present ones, so nothing was decided; give others"
+        )
+    table = rows(context, hold)
+    (limit,) = used.values()
+    passes = pc.less_equal(table["share"], limit + ROUNDING).fill_null(False)
+    released, rest = table.filter(passes), table.filter(pc.invert(passes))
+    campaign = hold.campaign or ""
+    left = [
+        Found(
+            vendor=hold.vendor,
+            rule=hold.rule,
+            category=None,
+            campaign=hold.campaign,
+            message=f"{rest.num_rows} of them are left of this: {hold.message}",
+            thresholds=hold.thresholds,
+            rows_path=context.lake.write_table("hold", "all", rest),
+            before_path=None,
+            identity=fingerprint(campaign, hold.rule, hold.vendor, rest["key"].to_pylist()),
+            rows=rest.num_rows,
+        )
+        for _ in range(1 if released.num_rows and rest.num_rows else 0)
+    ]
+    return Divided(used, released, fingerprint(campaign, hold.rule, hold.vendor, released["key"].to_pylist()), left)
+
+
+def release(context: Context, hold_id: int) -> dict[str, Any]:
+    """Says when what was approved is sent: a run plans it, because it needs all of the campaign. No vendors: `deliver` has nothing to do."""
+    with context.engine.connect() as connection:
+        hold = known(connection, hold_id)
+    if hold.state != HoldState.APPROVED:
+        line = (
+            superseded(hold)
+            if hold.superseded_by
+            else f"hold {hold_id} ({hold.label}) is {hold.state}; nothing of it is sent"
+        )
+    elif hold.released_at is not None:
+        line = f"hold {hold_id} ({hold.label}): run {hold.run_id} of the promotions has planned it"
+    else:
+        line = f"hold {hold_id} ({hold.label}): {SENT}"
+    return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": line}
+
+
+def send(context: Context, hold_ids: Sequence[int]) -> dict[str, Any]:
+    """What becomes of approved holds: `{"released", "lines"}`."""
+    released = [release(context, hold_id) for hold_id in hold_ids]
+    return {"released": released, "lines": [one["line"] for one in released]}
+
+
+def lock(connection: Connection, hold: Hold) -> None:
+    """A plan and a decision share no lock but that of the hold."""
+
+
+def approved(connection: Connection, hold: Hold) -> None:
+    """The approval lets exactly its rows pass, and means nothing else."""
+
+
+def waits(connection: Connection) -> dict[str, Any] | None:
+    """`{"holds", "newest", "expired", "line"}` of the held campaigns that wait for a person; None: there is none.
+
+    One that expired without a decision waits too: it may be that no person has seen it.
+    """
+    found = [hold for hold in holds.in_force(connection, Subject.PROMOTIONS) if hold.state != HoldState.DECLINED]
+    if not found:
+        return None
+    still_open = [hold for hold in found if hold.state == HoldState.OPEN]
+    expired = len(found) - len(still_open)
+    campaigns, rules = sorted({hold.campaign or "" for hold in found}), sorted({hold.rule for hold in found})
+    line = (
+        f"{sum(hold.rows for hold in found):,} rows of {len(campaigns):,} campaigns ({some_of(campaigns)}) are held and wait for a person,"
+        f" rules {', '.join(rules)}; they stay held until a decision or another value"
+    )
+    if still_open:
+        first = min(still_open, key=lambda hold: hold.expires_at)
+        line += f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)}"
+    if expired:
+        line += f". {expired:,} expired without a decision"
+    line += f". Next: `shelfsync holds list{' --state held' if expired else ''}`"
+    return {"holds": len(found), "newest": found[0].hold_id, "expired": expired, "line": line}
