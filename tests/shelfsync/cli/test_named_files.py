@@ -57,7 +57,10 @@ BESIDE = {
     "a pipe": (os.mkfifo, "is no regular file"),
     "a socket": (_socket, "is no regular file"),
     "a link to a device": (lambda path: path.symlink_to("/dev/null"), "is no regular file"),
-    "a link to something else": (lambda path: (_foreign(path.parent / "kept"), path.symlink_to("kept")), "not replaced"),
+    "a link to something else": (
+        lambda path: (_foreign(path.parent / "kept"), path.symlink_to("kept")),
+        "not replaced",
+    ),
     "a link into no folder": (lambda path: path.symlink_to("none/x"), "there is no folder"),
     "a link to itself": (lambda path: path.symlink_to(path.name), "is no regular file"),
 }

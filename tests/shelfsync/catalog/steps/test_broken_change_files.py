@@ -126,7 +126,9 @@ def test_stores_without_a_last_name_fail_alone_and_lose_nothing(world, folder):
     assert world.app.context.open_erp().check().keys() == LAST_NAME.keys()
     planned, failed = read(world, "full", dry_run=True)
     assert (planned.keys(), failed.keys()) == (good.keys(), LAST_NAME.keys())
-    assert {held(world)[store] for store in LAST_NAME} == {"a1 b10 c10"}, "their values stay those of the reading before"
+    assert {held(world)[store] for store in LAST_NAME} == {"a1 b10 c10"}, (
+        "their values stay those of the reading before"
+    )
     read(world, "delta")
     assert {held(world)[store] for store in LAST_NAME} == {"a1 b2 c10"}, "a delta needs no last name"
     for store in LAST_NAME:
