@@ -95,7 +95,7 @@ def test_every_alarm_is_raised_and_names_its_page():
 
 def test_every_recommended_alarm_of_a_metric_has_a_page():
     alarms = (ROOT / "docs/reference/observability.md").read_text("utf-8").partition("Recommended alarms")[2]
-    lines = re.findall(r"^- .*$", alarms, re.MULTILINE)
+    lines = re.findall(r"^- .*(?:\n  .*)*$", alarms, re.MULTILINE)
     assert len(lines) >= 7
     assert [line for line in lines if "../how-to/runbooks/" not in line] == []
 
