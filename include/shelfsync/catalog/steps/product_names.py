@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shelfsync.catalog.ledger import vendors
+from shelfsync.errors import in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     import pyarrow as pa
 
     from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+_Found = TypeVar("_Found")
 
 
 def kept(context: Context, vendor: str, found: pa.Table) -> str | None:
@@ -21,20 +26,30 @@ def kept(context: Context, vendor: str, found: pa.Table) -> str | None:
     from shelfsync.catalog.product_names import laid_over
     from shelfsync.schemas import NAMES
 
-    with context.engine.connect() as connection:
-        path = vendors.names_path(connection, vendor)
-    there = path if path is not None and context.lake.exists(path) else None
-    names = laid_over(context.lake.read_or_empty(there, NAMES), found)
+    known = _read(context, vendor, lambda path: context.lake.read_table(path).cast(NAMES), NAMES.empty_table())
+    names = laid_over(known, found)
     return None if names is None else context.lake.write_table("names", vendor, names)
 
 
 def of_skus(context: Context, vendor: str, skus: Collection[str]) -> dict[str, str]:
     """SKU -> what the ERP calls it, of those that it has a name for."""
+
+    def named(path: str) -> dict[str, str]:
+        return {row["sku"]: row["name"] for row in context.lake.find_all(path, skus)}
+
+    return _read(context, vendor, named, {}) if skus else {}
+
+
+def _read(context: Context, vendor: str, read: Callable[[str], _Found], none: _Found) -> _Found:
+    """What is read of the vendor's file of names; `none` without one that can be read: names are for people, so they fail nothing."""
     with context.engine.connect() as connection:
         path = vendors.names_path(connection, vendor)
-    if path is None or not skus or not context.lake.exists(path):
-        return {}
-    return {row["sku"]: row["name"] for row in context.lake.find_all(path, skus)}
+    try:
+        return read(path) if path is not None and context.lake.exists(path) else none
+    except Exception as error:  # noqa: BLE001  whatever it is, what is sent does not need it
+        reason = in_one_line(error)[:300]
+        log.warning("names: vendor %s: %s cannot be read (%s); the next run writes it anew", vendor, path, reason)
+        return none
 
 
 NAMED_BY = 5
