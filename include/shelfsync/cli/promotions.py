@@ -36,7 +36,7 @@ OfVendor = Annotated[
 ]
 OfCampaign = Annotated[
     str | None,
-    typer.Option("--campaign", metavar="TEXT", help="Only promotions with this text in their campaign or name."),
+    typer.Option("--campaign", metavar="CAMPAIGN", help="Only promotions with this text in their campaign or name."),
 ]
 OfSku = Annotated[str | None, typer.Option("--sku", metavar="SKU", help="Only promotions with this SKU.")]
 Problems = Annotated[bool, typer.Option("--problems", help="Only failed, rejected and unconfirmed promotions.")]
