@@ -49,7 +49,8 @@ def of(text: str, *, whole: bool) -> Places | None:
     with_titles = _columns([titles, *texts], texts)
     places = _with_padding(with_titles if len(with_titles) == len(filled) else filled, texts)
     cells = [tuple(line[start:end].strip() for start, end in places) for _, line in rows]
-    names = [" ".join(titles[start:end].split()) for start, end in places]
+    words = titles.split()  # one for each column: then each is its column's, though it may stand beside it
+    names = words if len(words) == len(places) else [" ".join(titles[start:end].split()) for start, end in places]
     known = len(set(names)) == len(names) and all(names)
     return Places(
         tuple(names if known else (f"column {place}" for place in range(1, len(places) + 1))),

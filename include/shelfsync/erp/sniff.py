@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -89,12 +90,12 @@ class Proposal:
         }
 
     def lines(self) -> list[str]:
-        """For a person; the settings as a shell and a file of variables read them."""
+        """For a person; the settings as a shell hands them on to the commands that it starts."""
         lines = [f"{self.file} looks like {self.kind}; {self.rows_seen:,} rows of it were looked at."]
         lines += [
             "",
-            "settings to paste:",
-            *(f"{_PREFIX}{name}={shlex.quote(value)}" for name, value in self.settings.items()),
+            "settings to paste into a shell (in shelfsync.env without export and without quotes around a value):",
+            *(f"export {_PREFIX}{name}={shlex.quote(value)}" for name, value in self.settings.items()),
         ]
         if self.columns:
             lines += ["", "columns:", *(_column_line(column) for column in self.columns)]
@@ -133,7 +134,7 @@ def sniff(where: str) -> Proposal:
     """
     found = address.find(where, endings=("",), setting="FILE")
     file = found[-1]
-    proposal = Proposal(address.shown(file.path), "", settings={"FILES": where})
+    proposal = Proposal(address.shown(file.path), "", settings={"FILES": _from_anywhere(where)})
     if len(found) > 1:
         proposal.unsure.append(f"{address.shown(where)} has {len(found)} files; only the last by name was looked at")
     try:
@@ -149,6 +150,11 @@ def sniff(where: str) -> Proposal:
     _propose_columns(table, proposal, where)
     proposal.verdict = _verdict(proposal, file)
     return proposal
+
+
+def _from_anywhere(where: str) -> str:
+    """The address as a process in another folder finds it: a scheduler's task starts elsewhere."""
+    return where if "://" in where else str(Path(where).absolute())
 
 
 def _head(file: FoundFile) -> tuple[bytes, bool]:
@@ -455,10 +461,13 @@ def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, in
             settings["TRUE_WORDS"] = json.dumps(true, ensure_ascii=False)
         if false:
             settings["FALSE_WORDS"] = json.dumps(false, ensure_ascii=False)
-        if true or false:
-            proposal.unsure.append(
-                f"in active {some_of(true) or 'no word'} is taken for true and {some_of(false) or 'no word'} for false"
-            )
+        taken = [
+            f"{some_of(map(repr, words))} is taken for {what}"
+            for words, what in ((true, "true"), (false, "false"))
+            if words
+        ]
+        if taken:
+            proposal.unsure.append(f"in active {' and '.join(taken)}")
         if unknown:
             proposal.unsure.append(
                 f"in active shelfsync does not know {some_of(map(repr, unknown))}: put each into {_PREFIX}TRUE_WORDS or {_PREFIX}FALSE_WORDS"

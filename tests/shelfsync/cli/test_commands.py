@@ -271,7 +271,7 @@ def test_sniff_needs_neither_settings_nor_a_database(tmp_path, monkeypatch, caps
     with commands_here(environment | {"SHELFSYNC_DATABASE_URL": "nonsense"}, tmp_path, monkeypatch, capsys) as here:
         code, out, _ = here("sniff", str(path))
         assert code == 0
-        assert "SHELFSYNC_ERP__CSV_DELIMITER=';'" in out.splitlines()
+        assert "export SHELFSYNC_ERP__CSV_DELIMITER=';'" in out.splitlines()
         assert "- Preis '1.299' may be 1299 or 1.299, and no other number shows which." in out
         found = data(here("sniff", str(path), "--json")[1])
         assert json.loads(found["settings"]["SHELFSYNC_ERP__COLUMNS"]) == {

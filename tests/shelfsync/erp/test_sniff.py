@@ -137,6 +137,14 @@ def test_words_currencies_and_a_minus_behind_are_proposed(read, proposed):
     assert (second["quantity"], second["barcode"]) == (None, None)
 
 
+def test_the_proposed_address_is_found_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "0101.csv").write_text("sku,price\n7,1.99\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert sniff("0101.csv").settings["FILES"] == str(tmp_path / "0101.csv")
+    assert sniff("{vendor}.csv").settings["FILES"] == f"{tmp_path}/{{vendor}}.csv"
+    assert sniff(f"file://{tmp_path}/0101.csv").settings["FILES"] == f"file://{tmp_path}/0101.csv"
+
+
 def test_a_packed_file_and_a_parquet_file_of_another_name_are_understood(read, proposed, tmp_path):
     found = proposed(gzip.compress(written(";", ",", "").encode()), "stock.dat")
     assert found.settings["FILE_FORMAT"] == "csv"
@@ -241,6 +249,21 @@ def test_columns_of_fixed_width_are_proposed_by_their_blanks(proposed, names, to
     assert cells == [list(row) for row in rows]
     if names:
         assert proposal.verdict.startswith("With these settings shelfsync reads")
+
+
+def test_names_that_stand_beside_their_columns_of_fixed_width_are_taken_in_their_order(read, proposed):
+    rows = [
+        "0101   100001     1,49   1200 1\n",
+        "0101   100002 1.234,50     30 1\n",
+        "0102   100003     0,45      0 0\n",
+    ]
+    found = proposed(f"FILIALE ARTIKEL PREIS BESTAND AKTIV\n{''.join(rows)}".encode(), "stock.txt")
+    assert list(json.loads(found.settings["FIXED_WIDTH"])) == ["FILIALE", "ARTIKEL", "PREIS", "BESTAND", "AKTIV"]
+    assert [(row["sku"], row["price"], row["active"]) for row in read(**values(found)).rows] == [
+        ("100001", "1.49", "1"),
+        ("100002", "1234.50", "1"),
+        ("100003", "0.45", "0"),
+    ]
 
 
 def test_a_letter_has_no_columns_of_fixed_width(proposed):
