@@ -28,9 +28,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from shelfsync.erp.column_kinds import is_name
 from shelfsync.erp.columns import Chunk
-from shelfsync.erp.text import MARK
+from shelfsync.erp.text import MARK, text
 from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total
 from shelfsync.errors import (
     ConfigurationError,
@@ -64,6 +67,8 @@ _PIECE = 4 * 2**20
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CALCULATED_TEXT = re.compile(rb"""\bt=["']str["']""")
+_SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
+"""What every match of _ERROR and _FORMULA has one of."""
 _FORMULA = re.compile(rb"<(?:\w+:)?f\b")
 _VALUE = re.compile(rb"<(?:\w+:)?v\b[^>]*>[^<]")
 _PLACE = re.compile(rb"""\br=["']([A-Z]+)(\d+)["']""")
@@ -102,13 +107,13 @@ class Workbook:
         last = 0
         for number, cells in below:
             faulty = strict if broken is None else broken.get(number, frozenset())
-            if all(cell == "" for cell in cells) and (broken is None or not faulty):
+            if cells.count("") == len(cells) and (broken is None or not faulty):
                 continue
             if cells == self._titles:
                 no_rows.append(_no_row(number, cells, HEADER_AGAIN))
                 continue
             last = number
-            part.append([_value(cell, place + left in faulty) for place, cell in enumerate(cells[: len(names)])])
+            part.append(_with_broken(cells[: len(names)], left, faulty) if faulty else cells[: len(names)])
             if len(part) > rows:  # one is kept: the last row of the sheet may be a total
                 total += rows
                 yield self._chunk(names, part[:rows], no_rows)
@@ -129,10 +134,9 @@ class Workbook:
         self._packed(data)
         with self._whole():
             workbook = self._workbook(data)
-            filled = _filled(workbook)
-            if not filled:
+            filled, sheet = _filled(workbook)
+            if sheet is None:
                 raise self._without_cells()
-            sheet = workbook.get_sheet_by_name(filled[0])
             every = _rows(sheet)
             found = [*itertools.islice(every, rows), *deque(every, maxlen=1)]
         return filled, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
@@ -153,9 +157,19 @@ class Workbook:
         )
 
     def _chunk(self, names: tuple[str, ...], rows: list[list[Any]], no_rows: list[str]) -> Chunk:
-        columns = list(zip(*rows, strict=True)) or [() for _ in names]
-        count = len(rows) + len(no_rows)
-        return Chunk(names, columns, count, self._found.name, self._found.vendor, tuple(no_rows), no_rows=len(no_rows))
+        as_numbers = self._layout.hook is not None  # a hook computes with them
+        columns = [_values(cells, as_numbers=as_numbers) for cells in zip(*rows, strict=True)] or [() for _ in names]
+        return Chunk(
+            names,
+            columns,
+            len(rows) + len(no_rows),
+            self._found.name,
+            self._found.vendor,
+            tuple(no_rows),
+            types=dict.fromkeys(names, "text"),  # a sheet has no types: a column of numbers may have a text tomorrow
+            typed=frozenset(name for name, column in zip(names, columns, strict=True) if isinstance(column, pa.Array)),
+            no_rows=len(no_rows),
+        )
 
     def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
         try:
@@ -189,10 +203,8 @@ class Workbook:
         data = self._bytes()
         packed = self._packed(data)
         with self._whole():
-            workbook = self._workbook(data)
-            name = self._chosen(workbook)
-            sheet = workbook.get_sheet_by_name(name)
-        return sheet, None if packed is None else self._broken(packed, name)
+            sheet = self._chosen(self._workbook(data))
+        return sheet, None if packed is None else self._broken(packed, sheet.name)
 
     def _bytes(self) -> bytes:
         try:
@@ -240,19 +252,19 @@ class Workbook:
             )
         return archive if archive is not None and "xl/workbook.xml" in archive.namelist() else None
 
-    def _chosen(self, workbook: CalamineWorkbook) -> str:
+    def _chosen(self, workbook: CalamineWorkbook) -> CalamineSheet:
         """The sheet that the setting names; without it, the only visible one that has cells."""
         names = workbook.sheet_names
         if self._sheet_name is not None:
             if self._sheet_name in names:
-                return self._sheet_name
+                return workbook.get_sheet_by_name(self._sheet_name)
             problem = f"{self._found.name} has no sheet {self._sheet_name!r}; it has {some_of(names)}"
             raise ConfigurationError(SHEET, problem, "Name one of them.")
-        filled = _filled(workbook)
-        if len(filled) == 1:
-            return filled[0]
-        if not filled:
+        filled, sheet = _filled(workbook)
+        if sheet is None:
             raise self._without_cells()
+        if len(filled) == 1:
+            return sheet
         raise ConfigurationError(SHEET, f"{self._found.name} has the sheets {some_of(filled)}", "Name one of them.")
 
     def _without_cells(self) -> IncompleteExtractError:
@@ -283,15 +295,20 @@ def _no_row(number: int, cells: Sequence[Any], why: str) -> str:
     return f"row {number + 1}: {why}: {_joined(cells)}"
 
 
-def _filled(workbook: CalamineWorkbook) -> list[str]:
-    """Its visible sheets that have any cell."""
+def _filled(workbook: CalamineWorkbook) -> tuple[list[str], CalamineSheet | None]:
+    """Its visible sheets that have any cell, and the first of them; the others are not kept in memory."""
     from python_calamine import SheetVisibleEnum
 
-    return [
-        one.name
-        for one in workbook.sheets_metadata
-        if one.visible == SheetVisibleEnum.Visible and workbook.get_sheet_by_name(one.name).start is not None
-    ]
+    names: list[str] = []
+    first: CalamineSheet | None = None
+    for one in workbook.sheets_metadata:
+        if (
+            one.visible == SheetVisibleEnum.Visible
+            and (sheet := workbook.get_sheet_by_name(one.name)).start is not None
+        ):
+            names.append(one.name)
+            first = sheet if first is None else first
+    return names, first
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:
@@ -299,9 +316,38 @@ def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:
     yield from enumerate(sheet.iter_rows())
 
 
-def _value(cell: Any, broken: bool = False) -> Any:
+def _with_broken(cells: list[Any], left: int, faulty: frozenset[int]) -> list[Any]:
+    return [BROKEN if cell == "" and place in faulty else cell for place, cell in enumerate(cells, left)]
+
+
+def _values(cells: Sequence[Any], *, as_numbers: bool) -> Sequence[Any] | pa.Array:
+    """A column. One that holds nothing but numbers is their texts, because Arrow writes them faster than Python."""
+    kinds = set(map(type, cells))
+    if kinds <= {str}:
+        return [cell or None for cell in cells] if "" in cells else cells
+    if as_numbers or not kinds <= {str, float} or any(cell for cell in cells if isinstance(cell, str)):
+        return [_value(cell) for cell in cells]
+    return number_texts([None if cell == "" else cell for cell in cells] if str in kinds else cells)
+
+
+def number_texts(numbers: Sequence[float | None]) -> pa.Array:
+    """The text of each as `_number` has it. Arrow writes the shortest digits: if they are at most 15, they are the same."""
+    found = pa.array(numbers, pa.float64())
+    small = pc.less(pc.abs(found), 10.0**_DIGITS_EXACT)
+    whole = pc.and_(small, pc.equal(pc.floor(found), found))
+    digits = pc.cast(pc.if_else(whole, found, 0.0), pa.int64())
+    shown = pc.if_else(whole, digits.cast(pa.string()), found.cast(pa.string()))
+    long = pc.or_(pc.greater(pc.utf8_length(shown), _DIGITS_EXACT + 1), pc.match_substring(shown, "e"))
+    other = pc.fill_null(pc.and_not(pc.or_(long, pc.invert(small)), whole), False)
+    if not pc.any(other).as_py():
+        return shown
+    exact = [text(_number(number)) for number in found.filter(other).to_pylist()]
+    return pc.replace_with_mask(shown, other, pa.array(exact, pa.string()))
+
+
+def _value(cell: Any) -> Any:
     if cell == "":
-        return BROKEN if broken else None
+        return None
     if isinstance(cell, float):
         return _number(cell)
     return cell
@@ -339,21 +385,23 @@ def _broken_cells(file: Any) -> dict[int, frozenset[int]]:
     found: dict[int, set[int]] = {}
     rest = b""
     while piece := file.read(_PIECE):
-        text = rest + piece
-        end = text.rfind(b"row>") + len(b"row>")
+        xml = rest + piece
+        end = xml.rfind(b"row>") + len(b"row>")
         if end < len(b"row>"):
-            rest = text
+            rest = xml
             continue
-        rest = text[end:]
-        _note_broken(text[:end], found)
+        rest = xml[end:]
+        _note_broken(xml[:end], found)
     _note_broken(rest, found)
     return {row: frozenset(columns) for row, columns in found.items()}
 
 
-def _note_broken(text: bytes, found: dict[int, set[int]]) -> None:
-    if not (_FORMULA.search(text) or _ERROR.search(text)):
+def _note_broken(xml: bytes, found: dict[int, set[int]]) -> None:
+    if not any(sign in xml for sign in _SIGNS):  # a search by a pattern costs as much as all of calamine's work
         return
-    for cell in _CELL.finditer(text):
+    if not (_FORMULA.search(xml) or _ERROR.search(xml)):
+        return
+    for cell in _CELL.finditer(xml):
         kind, inside = cell[1], cell[2] or b""
         empty = _FORMULA.search(inside) and not _VALUE.search(inside) and not _CALCULATED_TEXT.search(kind)
         if not (empty or _ERROR.search(kind)):

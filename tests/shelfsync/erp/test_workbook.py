@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from ods_file import ERROR, write_ods
 from shelfsync.erp.address import find
 from shelfsync.erp.columns import Layout
-from shelfsync.erp.text import MARK
-from shelfsync.erp.workbook import Workbook
+from shelfsync.erp.text import MARK, text
+from shelfsync.erp.workbook import Workbook, _number, number_texts
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
 
 HEADER = ["vendor", "sku", "barcode", "price", "quantity", "active"]
@@ -225,3 +225,24 @@ def test_a_title_above_the_names_is_named(read, tmp_path):
         ConfigurationError, match=r"HEADER_ROW: is 1, and row 2 .*'vendor, sku.*above it is a title. Set it to 2"
     ):
         read(files=path)
+
+
+@given(
+    st.lists(
+        st.none()
+        | st.floats(allow_nan=False)
+        | st.integers(-(10**17), 10**17).map(float)
+        | st.integers(-(10**9), 10**9).map(lambda cents: cents / 100)
+        | st.tuples(st.floats(0, 100), st.floats(0, 100)).map(sum),
+        max_size=30,
+    )
+)
+def test_a_column_of_numbers_has_the_texts_of_its_cells_one_by_one(numbers):
+    one_by_one = [None if number is None else text(_number(number)) for number in numbers]
+    assert number_texts(numbers).to_pylist() == one_by_one
+
+
+def test_a_number_that_decimal_and_binary_differ_in_is_what_excel_shows():
+    numbers = [0.1 + 0.2, 1e15, 123456789012345.0, 1234567890123456.0, -0.0, 5e-7, 19.99, 0.00012345678901234567]
+    shown = ["0.3", "1000000000000000.0", "123456789012345", "1234567890123456.0", "0", "0.0000005", "19.99"]
+    assert number_texts(numbers).to_pylist() == [*shown, "0.000123456789012346"]
