@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long tests in two processes side by side: one whole installation, and everything else on two workers. An installation waits for
-# schedules most of its time. The words of the command line go to both, so one of them may find no test (pytest's exit code 5).
+# The long tests in two processes side by side: one whole installation, and everything else on three workers, which wait for
+# each other's processes part of their time. An installation waits for schedules most of its time. The words of the command line go to both, so one of them may find no test (pytest's exit code 5).
 # INSTALLATION=no leaves the installation out.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ log=.tools/test-installation.log
 mkdir -p .tools
 
 others() {
-    .venv/bin/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation and not proof" --durations=30 --durations-min=5 "$@"
+    .venv/bin/python -m pytest -n 3 --dist loadfile -m "(slow or scale) and not installation and not proof" --durations=30 --durations-min=5 "$@"
 }
 
 if [[ ${INSTALLATION:-yes} == no ]]; then

@@ -111,6 +111,7 @@ def test_the_rows_of_an_export_go_with_its_job(platform, partner):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_a_short_soak_holds_no_more_at_its_end():
     found = asyncio.run(run(minutes=4, rate=300, wall_s=60))
     assert (found["requests"] >= 1_200, found["grew"]) == (True, {})

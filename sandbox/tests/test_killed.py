@@ -297,6 +297,7 @@ def verify_at_the_end(traffic: Traffic, receiver: WebhookReceiver, file: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.timeout(900)
 def test_law_what_was_acknowledged_survives_a_kill_at_any_instant(folder, capsys):
     chance = random.Random(SEED)

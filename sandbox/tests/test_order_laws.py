@@ -54,6 +54,7 @@ def outcome(held: Pricing, sent: SentPricing) -> Pricing | None:
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @given(pricings("UNIT"), sent_pricings())
 def test_law_pieces_stay_within_their_bounds_and_their_price_never_rises(held, sent):
     after = outcome(held, sent)

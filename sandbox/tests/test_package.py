@@ -65,6 +65,7 @@ def free_ports() -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_the_readme_leads_word_by_word_from_nothing_to_a_fulfilled_order(folder, wheel):
     shutil.copy2(wheel, folder)
     service, receiver = free_ports()
@@ -127,6 +128,7 @@ def test_the_package_takes_the_libraries_that_the_tests_ran_with():
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_the_pinned_libraries_of_the_image_are_what_the_wheel_asks_for(folder, wheel):
     ran(sys.executable, "-m", "venv", folder / "image", cwd=folder)
     pip = (folder / "image/bin/pip", "install", "--quiet")

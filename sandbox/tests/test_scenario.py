@@ -221,6 +221,7 @@ def test_four_plays_a_scenario(partner_sandbox):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_the_plugin_gives_users_of_pytest_a_fixture(tmp_path):
     (tmp_path / "test_user.py").write_text(TEST_OF_A_USER)
     command = [

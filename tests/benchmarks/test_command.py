@@ -19,6 +19,7 @@ DOCUMENT = PROJECT / "docs/internals/measured.md"
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "stages", [("diff", "stream"), ("full", "vendor", "path"), ("outcomes", "export"), ("upload",)], ids="-".join
 )

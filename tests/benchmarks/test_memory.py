@@ -46,7 +46,14 @@ def figures(stage, way, made, vendors):
     return json.loads(done.stdout.splitlines()[-1])["figures"]
 
 
-@pytest.mark.parametrize(("stage", "way"), [("stream", "ours"), ("full", "ours"), ("path", "ours")])
+@pytest.mark.parametrize(
+    ("stage", "way"),
+    [
+        pytest.param("stream", "ours", marks=pytest.mark.proof),
+        pytest.param("full", "ours", marks=pytest.mark.proof),
+        ("path", "ours"),
+    ],
+)
 def test_fifty_vendors_take_the_memory_of_ten(made, stage, way):
     """Of ten, not of one: by then the allocators hold what they keep for the next vendor."""
     few, many = (figures(stage, way, made, vendors)["peak_bytes"] for vendors in (10, VENDORS))
@@ -55,6 +62,7 @@ def test_fifty_vendors_take_the_memory_of_ten(made, stage, way):
     assert many < PEAK_MAX
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("way", ["ours", "whole"])
 def test_a_body_of_100_mb_is_sent_in_a_few_mebibytes(made, way):
     found = figures("upload", way, made, 1)

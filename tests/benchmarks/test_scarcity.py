@@ -47,7 +47,9 @@ def test_the_requests_never_exceed_the_limit(day):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vendors", [50, 300, 1_000])
+@pytest.mark.parametrize(
+    "vendors", [50, pytest.param(300, marks=pytest.mark.proof), pytest.param(1_000, marks=pytest.mark.proof)]
+)
 def test_a_week_of_a_chain_keeps_the_stated_bounds(vendors):
     found = week(vendors).figures()
     assert found["worst_s"] <= found["worst_bound_s"]

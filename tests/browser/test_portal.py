@@ -14,7 +14,7 @@ from promotion_bodies import HOUR, final, promotion_body
 if TYPE_CHECKING:
     from sandbox_fixture import LiveSandbox, WebhookReceiver
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.proof]
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 

@@ -35,6 +35,7 @@ def platform() -> Iterator[LiveSandbox]:
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @CONTRACT.parametrize()
 @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_described(case: schemathesis.Case, platform: LiveSandbox) -> None:

@@ -27,7 +27,9 @@ REJECTS = {"live": {"token"}, "legacy": {"put_catalog"}}
 ACCEPTS = {"live": {"put_catalog", "list_catalog"}, "legacy": set[str]()}
 
 
-@pytest.fixture(scope="module", params=["spec", "live", "legacy"])
+@pytest.fixture(
+    scope="module", params=["spec", *(pytest.param(name, marks=pytest.mark.proof) for name in ("live", "legacy"))]
+)
 def platform(request: pytest.FixtureRequest) -> Iterator[LiveSandbox]:
     """In the pilot of product creation, with a few products, jobs and files to be found."""
     with LiveSandbox(dialect=request.param) as live, live.partner() as partner:

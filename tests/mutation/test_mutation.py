@@ -89,6 +89,7 @@ def test_two_edits_of_one_function_are_planted_together(small):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_planted_bugs_are_caught(capsys):
     """Every twentieth; `make mutation` takes half an hour for all of them."""
     assert command.main(["--every", "20"]) == 0, capsys.readouterr().out

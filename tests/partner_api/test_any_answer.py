@@ -76,6 +76,7 @@ def test_any_answer_is_read_or_raises_a_one_line_error(name, draw):
     _claim(name, draw)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_any_answer_is_read_or_raises_a_one_line_error_for_a_minute():
     @BRIEFLY

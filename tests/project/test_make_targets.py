@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -105,6 +105,16 @@ def test_every_target_of_the_makefile_is_run_and_none_that_it_has_not(
 
 
 ELSEWHERE = {name: target for name, target in TARGETS.items() if isinstance(target, Elsewhere)}
+
+LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "bench-freshness", "load", "cost"}
+"""Of a minute or more even with their smallest work."""
+
+
+def _named(*, in_copy: bool) -> list[Any]:
+    names = [name for name, target in HERE.items() if target.in_copy == in_copy]
+    return [pytest.param(name, marks=pytest.mark.proof) if name in LONG else name for name in names]
+
+
 HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
 
@@ -115,7 +125,7 @@ def test_a_long_target_is_run_in_the_file_of_the_table(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, target in HERE.items() if not target.in_copy])
+@pytest.mark.parametrize("name", _named(in_copy=False))
 def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str], tmp_path: Path) -> None:
     words = [word.format(folder=tmp_path) for word in HERE[name].words]
     done = run(["make", "-C", str(PROJECT), name, *words], environment, tmp_path, timeout_s=1500)
@@ -124,7 +134,7 @@ def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str],
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, target in HERE.items() if target.in_copy])
+@pytest.mark.parametrize("name", _named(in_copy=True))
 def test_a_target_that_writes_into_the_project_does_so_in_a_copy(
     name: str, environment: dict[str, str], copy: Path
 ) -> None:

@@ -19,7 +19,11 @@ TOLERANCE_S = 0.6
 """A request takes a little time: at most 0.3 s of the virtual clock, and its log too."""
 
 
-@pytest.fixture(scope="module", params=[SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["small", "large"])
+@pytest.fixture(
+    scope="module",
+    params=[SMALL, pytest.param(LARGE, marks=[pytest.mark.slow, pytest.mark.proof])],
+    ids=["small", "large"],
+)
 def day(request, postgres, migrated_template, tmp_path_factory):
     name = f"scenario_{request.param.vendors}"
     url = postgres.create_database(name, template=migrated_template)

@@ -70,6 +70,7 @@ def _deaths(trail):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_a_death_at_any_fault_point_leaves_the_state_of_a_whole_run(exported_world):
     whole, trail, _ = _exported(exported_world)
     assert len(trail) > 20

@@ -91,12 +91,14 @@ def _same(world, file, name, columns):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_a_view_returns_the_same_rows(world, file, view):
     assert _same(world, file, f"warehouse.{view.name}", view.columns)
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
@@ -114,6 +116,7 @@ def test_a_table_made_of_the_lake_s_files_is_the_table_that_the_steps_wrote(worl
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_no_customer_is_in_the_file(file):
     with duckdb.connect(str(file), read_only=True) as opened:
         names = {name for (name,) in opened.execute("SELECT table_name FROM information_schema.tables").fetchall()}
@@ -123,6 +126,7 @@ def test_no_customer_is_in_the_file(file):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_without_duckdb_the_command_reports_how_to_install_it(world, tmp_path):
     without = "import sys; sys.modules['duckdb'] = None; from shelfsync.cli import main; main()"
     settings = world.settings()
@@ -148,12 +152,14 @@ def test_without_duckdb_the_command_reports_how_to_install_it(world, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_a_missing_folder_is_reported_in_one_line(world, tmp_path):
     with world.app(FaultPoint()) as app, pytest.raises(ConfigurationError, match="cannot be written"):
         app.write_duckdb(tmp_path / "nowhere" / "x.duckdb")
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_files_that_housekeeping_removed_shorten_history_and_nothing_else(world, tmp_path):
     file = tmp_path / "later.duckdb"
     world.clock.sleep(60 * 86_400)

@@ -1,4 +1,7 @@
-"""Deaths of each kind of process that only the schedule follows: one of 24 here, all of them by `make crash-sweep`."""
+"""Deaths of each kind of process that only the schedule follows: one of 24 here, all of them by `make crash-sweep`.
+
+Every third kind is in the long tests, the others in `make proof`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ EVERY = 24
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize(
+    "name",
+    [name if number % 3 == 0 else pytest.param(name, marks=pytest.mark.proof) for number, name in enumerate(PROCESSES)],
+)
 def test_the_schedule_follows_deaths_of_each_kind_of_process(world, name):
     tried, wrong = abandoned(world, [name], every=EVERY)
     assert tried

@@ -55,7 +55,7 @@ def test_seeds_hold_as_many_as_fit_the_time(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1001, 1006))
+@pytest.mark.parametrize("seed", [1001, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(1002, 1006))])
 def test_more_seeds_hold(world, seed):
     verdict = try_seed(world, seed)
     assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
@@ -76,6 +76,7 @@ def test_some_crash_points_of_a_day_converge(world):
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_seed_repeats_itself(world):
     """With two workers too, down to every line and the number of effects."""
@@ -153,6 +154,7 @@ def test_the_model_sees_a_ledger_that_lies(synced, invariant, sabotage):
     assert broken.value.invariant in {invariant, "I1"} if invariant == "I5" else broken.value.invariant == invariant
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_model_sees_an_older_value_on_the_platform(synced):
     key = (VENDORS[0], "s01")
@@ -167,6 +169,7 @@ def test_the_model_sees_an_older_value_on_the_platform(synced):
     assert broken.value.invariant == "I4"
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("field", "column"), [("quantity", "quantity"), ("active", "active"), ("max_sales_quantity", "limit")]
@@ -190,6 +193,7 @@ def test_the_model_sees_an_older_value_of_any_field_on_its_way(synced, field, co
     assert (broken.value.invariant, field in str(broken.value)) == ("I4", True)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize("price", ["1.2345", "-1", "NaN", "77"])
 def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
@@ -200,6 +204,7 @@ def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
     assert broken.value.invariant == "I11"
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
     model = Model(synced)
@@ -212,6 +217,7 @@ def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
     assert broken.value.invariant == "I15"
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced):
     key = (VENDORS[0], "s01")
@@ -232,6 +238,7 @@ def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced)
     assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == ["/".join(key)]
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_model_detects_a_product_that_is_inactive_without_a_request(synced):
     synced.erp.ever_off.clear()
@@ -243,6 +250,7 @@ def test_the_model_detects_a_product_that_is_inactive_without_a_request(synced):
     assert broken.value.invariant == "I9"
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_model_sees_a_platform_that_differs(synced):
     synced.erp.put((VENDORS[1], "s02"), random.Random(1))

@@ -254,6 +254,7 @@ def test_a_value_that_python_has_not_costs_its_row_alone(postgres, empty_databas
         )
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "law",

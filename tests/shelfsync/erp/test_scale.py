@@ -66,6 +66,7 @@ def columns(rows):
     }
 
 
+@pytest.mark.proof
 def test_a_table_of_a_million_rows_in_sqlite_takes_no_more_memory_than_a_tenth_of_it(tmp_path):
     file = tmp_path / "erp.db"
     with contextlib.closing(sqlite3.connect(file)) as erp, erp:
@@ -88,6 +89,7 @@ def test_a_table_of_a_million_rows_in_postgresql_takes_no_more_memory_than_a_ten
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_a_table_of_a_million_rows_in_mariadb_takes_no_more_memory_than_a_tenth_of_it(mariadb_port):
     url = f"mysql+pymysql://shop:canary-password-3@127.0.0.1:{mariadb_port}/erp"
     sql = (

@@ -95,6 +95,7 @@ def test_any_address_is_answered(client, path, text, asked):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @BRIEFLY
 @given(path=st.sampled_from(FORMS), text=texts, sent=fields)
 @example(path="/holds/{}/approve", text="9" * 23, sent={})
@@ -108,10 +109,12 @@ def test_any_form_is_answered_and_decides_nothing_that_is_not_there(client, worl
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_addresses_for_a_minute(client):
     assert for_a_minute(test_any_address_is_answered, client) > 0
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_forms_for_a_minute(client, world):
     assert for_a_minute(test_any_form_is_answered_and_decides_nothing_that_is_not_there, client, world) > 0

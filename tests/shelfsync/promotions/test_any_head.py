@@ -94,6 +94,7 @@ def test_a_campaign_in_any_one_script_is_none_that_only_looks_like_another(campa
     assert Heads(PromotionSettings()).find(STANDARD | {"campaign": campaign}) == 0
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_for_a_minute():
     assert for_a_minute(test_any_head_is_one_or_a_fault) > 0

@@ -43,6 +43,7 @@ def _measured(kind: str, name: str) -> tuple[int, float, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("name", TOUCHING)
 def test_a_small_file_with_a_large_header_takes_bounded_memory_and_time(kind, name):
@@ -53,6 +54,7 @@ def test_a_small_file_with_a_large_header_takes_bounded_memory_and_time(kind, na
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("name", corpus(LOG))
 def test_whatever_the_file_memory_and_time_are_bounded(kind, name):
@@ -160,5 +162,6 @@ def test_any_bytes_are_read_or_raise_an_error_of_one_line(data, packed):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_any_bytes_are_read_or_raise_for_a_minute():
     assert for_a_minute(test_any_bytes_are_read_or_raise_an_error_of_one_line) > 0

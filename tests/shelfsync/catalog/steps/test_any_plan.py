@@ -133,6 +133,7 @@ def test_any_damaged_plan_is_rejected_in_one_line(tmp_path, where, what, cut):
     assert found is None or found.model_dump() == PLAN
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "law", [test_any_forged_plan_is_valid_or_is_rejected_in_one_line, test_any_damaged_plan_is_rejected_in_one_line]

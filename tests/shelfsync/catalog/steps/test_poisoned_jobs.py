@@ -301,6 +301,7 @@ def test_no_event_stops_the_job_of_another_store(poll, first, second):
     _poisoned(poll, first, second)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_no_event_stops_the_job_of_another_store_for_a_minute(poll):
     assert for_a_minute(test_no_event_stops_the_job_of_another_store, poll) > 0
@@ -333,6 +334,7 @@ def test_no_event_stops_the_export_of_another_store(poll, first, second):
     _poisoned_export(poll, first, second)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_no_event_stops_the_export_of_another_store_for_a_minute(poll):
     assert for_a_minute(test_no_event_stops_the_export_of_another_store, poll) > 0

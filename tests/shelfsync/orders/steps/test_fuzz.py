@@ -23,7 +23,9 @@ from shelfsync.pages.shell import Viewer
 
 SHORT_S = 0
 EXAMPLES = 12
-durations = pytest.mark.parametrize("seconds", [SHORT_S, pytest.param(MINUTE_S, marks=pytest.mark.slow)])
+durations = pytest.mark.parametrize(
+    "seconds", [SHORT_S, pytest.param(MINUTE_S, marks=[pytest.mark.slow, pytest.mark.proof])]
+)
 
 
 def fuzz(law, given_, seconds):

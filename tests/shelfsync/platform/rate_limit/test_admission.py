@@ -30,6 +30,7 @@ def test_eight_processes_share_one_allowance_and_use_it(engine):
     assert statistics.pstdev(gaps_s) < 0.2
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_ten_minutes_of_eight_processes_never_exceed_the_limit(engine):
     world = World(engine, Rate(60), 3)
@@ -40,6 +41,7 @@ def test_ten_minutes_of_eight_processes_never_exceed_the_limit(engine):
     assert world.used_share(0, 600) >= 0.97
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_requests_that_arrive_much_later_than_they_left_never_add_up(engine):
     """Eight processes that start on a busy machine, and a network that now and then holds a request for seconds."""
@@ -117,6 +119,7 @@ def test_a_database_clock_that_is_set_never_lets_more_through(engine, jump_s):
     assert world.used_share(150, 190) >= 0.95  # and it goes on, an hour back or forth
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_database_clock_that_is_set_again_and_again_adds_nothing_up(engine):
     """Each leap alone would let one request through too early, which the jitter's margin might hide; ten of them would not."""

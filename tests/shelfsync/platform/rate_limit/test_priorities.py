@@ -35,6 +35,7 @@ def _serve(busy: list[str], slots: int, backlog: int = 3) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @given(busy=st.lists(st.sampled_from(NAMES), unique=True, min_size=1), backlog=st.integers(1, 4))
 def test_every_priority_with_work_gets_its_floor(busy, backlog):
     slots = 1000
@@ -47,6 +48,7 @@ def test_every_priority_with_work_gets_its_floor(busy, backlog):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @given(busy=st.lists(st.sampled_from(NAMES), unique=True, min_size=2))
 def test_what_the_floors_leave_goes_to_the_dearest_priority(busy):
     served = _serve(busy, 1000)

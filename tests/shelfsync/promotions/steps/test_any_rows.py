@@ -106,6 +106,7 @@ def test_any_rows_leave_the_good_campaign_as_it_is(shop, bad):
     assert planned == [("new",)]
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_for_a_minute(shop):
     assert for_a_minute(test_any_rows_leave_the_good_campaign_as_it_is, shop) > 0
