@@ -69,8 +69,10 @@ NEWEST_SNAPSHOT = """
 _OLD_SYNC = "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)"
 _OVER = """{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff AND NOT (
     {row}.subject = 'promotions' AND {row}.state = 'approved'
-    AND EXISTS (SELECT 1 FROM ledger.promotion_run AS found WHERE found.run_id = {row}.run_id))"""
-"""The approval of a campaign is in effect as long as runs find its rows."""
+    AND EXISTS (
+        SELECT 1 FROM ledger.promotion_run AS found
+        WHERE found.run_id = {row}.run_id AND (found.finished_at IS NULL OR found.finished_at >= :cutoff)))"""
+"""The approval of a campaign is in effect as long as runs find its rows: `run_id` is the last one that did."""
 _NEWER_OBSERVATION = """
     EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = old.vendor
             AND (newer.observed_at, newer.observation_id) > (old.observed_at, old.observation_id))

@@ -61,7 +61,7 @@ def test_an_instant_before_the_months_kept_is_not_explained_by_the_current_state
     found = world.app.explain("store-001", "a", at=before)
     assert found.acknowledged is None
     ((month,),) = world.rows("SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date")
-    assert f"What the platform showed then is unknown: nothing from before {month} is kept." in found.sentence
+    assert f"What the platform showed then is unknown: nothing from before {month} 00:00 UTC is kept." in found.sentence
     assert "never acknowledged" not in found.sentence
     _drop_all_months(world)
     assert world.app.explain("store-001", "a", at=before).acknowledged is None

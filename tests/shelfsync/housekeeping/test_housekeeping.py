@@ -374,7 +374,7 @@ def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(s
         with shop.world.app.context.engine.begin() as connection:
             year = "decided_at = now() - interval '401 days', held_at = now() - interval '401 days'"
             connection.exec_driver_sql(f"UPDATE ledger.hold SET {year}")
-            connection.exec_driver_sql("UPDATE ledger.promotion_run SET finished_at = now() - interval '31 days'")
+            connection.exec_driver_sql("UPDATE ledger.promotion_run SET finished_at = now() - interval '401 days'")
         summary = shop.sync()
         shop.world.app.remove_expired()
         assert summary["counts"]["held"] == 0, "a person is asked once"

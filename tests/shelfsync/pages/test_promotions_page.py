@@ -183,7 +183,7 @@ def test_a_page_has_some_of_many_promotions_and_leads_to_the_others(world, brows
     assert seen == {f"Offer {number}" for number in range(1, 1201)}
     more = MORE.search(page.get("/promotions?vendor=store-001&state=running").text)
     assert unescape(more[1]) == "?state=running&vendor=store-001&first=500"
-    assert "promotions 1 to 2 of 2," in page.get("/promotions?problems=true").text
+    assert "promotions 1 to 2 of 2<" in page.get("/promotions?problems=true").text
     assert page.get(f"/promotions?first={2**63 - 1}").status_code == 200
     for name in ("state", "vendor", "campaign", "sku"):
         assert page.get("/promotions", params={name: "x" * 5_000}).status_code == 400

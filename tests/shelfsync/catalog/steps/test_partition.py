@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX
 from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.steps.partition import NAMELESS_KEPT, Partition
 from shelfsync.catalog.warehouse import record
@@ -129,7 +130,7 @@ def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text
         record.replace_quarantine(connection, 1, None, rows)
         kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
     assert (kept.sku, kept.reason) == (None, "vendor_missing")
-    assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:250]
+    assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:RAW_CHARACTERS_MAX]
 
 
 def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that_store():

@@ -52,7 +52,7 @@ def test_no_time_of_an_event_keeps_an_order_from_its_end(world, database_url, he
     assert world.rows("SELECT count(*) FROM warehouse.customer_order WHERE updated_at > now()") == [(0,)]
     code, shown, _ = here("show", next(iter(orders)))
     assert code == 0
-    assert "  updated_at 2999-01-01 00:00:00 is not near the receipt: not used" in shown.splitlines()
+    assert "  updated_at 2999-01-01 00:00:00 UTC is not near the receipt: not used" in shown.splitlines()
     listed = here("list", "--limit", "100")[1].splitlines()
     assert sum("a time of it is not believed" in line for line in listed) == 6 * len([at for at in ODD if at])
 
@@ -64,7 +64,7 @@ def test_a_time_that_is_not_believed_is_told_and_the_order_is_in_the_list(world,
     assert (row["placed_at"], row["has_odd_time"]) == (None, True)
     (version,) = world.app.orders.order(row["order_id"])["versions"]
     assert version["not_believed"] == [
-        "updated_at 2999-01-01 00:00:00 is not near the receipt: not used",
+        "updated_at 2999-01-01 00:00:00 UTC is not near the receipt: not used",
         "created_at (unreadable) is not near the receipt: not used",
     ]
     assert world.app.orders.today()["orders"] == [row]

@@ -97,7 +97,7 @@ def test_a_price_that_changed_after_the_last_export_is_no_finding_of_an_ended_pr
     shop.world.platform.put_products("store-001", products)
     _export(shop)
     assert shop.sync()["findings"] == {"price_after_end": 1}
-    assert "shows 9; acknowledged is 12" in shop.rows("SELECT message FROM warehouse.promotion_finding")[0][0]
+    assert "shows 9.00; acknowledged is 12.00" in shop.rows("SELECT message FROM warehouse.promotion_finding")[0][0]
 
 
 def _export(shop):
