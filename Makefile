@@ -82,7 +82,7 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
 
 sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist; DIST=FOLDER
-	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) sandbox
+	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) ./sandbox
 	@ls $(or $(DIST),dist)/partner_sandbox-*.whl
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
