@@ -92,7 +92,9 @@ def copy(tmp_path: Path) -> Path:
     for file in [PROJECT / "Makefile", *PROJECT.glob("requirements*")]:
         shutil.copy2(file, tmp_path / "copy")
     shutil.copytree(PROJECT / "scripts", tmp_path / "copy/scripts")
-    shutil.copytree(PROJECT / "sandbox", tmp_path / "copy/sandbox", ignore=shutil.ignore_patterns("tests"))
+    (tmp_path / "copy/sandbox").mkdir()
+    for name in ("pyproject.toml", "requirements.txt"):
+        shutil.copy2(PROJECT / "sandbox" / name, tmp_path / "copy/sandbox")
     for name in (".venv", ".tools"):
         (tmp_path / "copy" / name).symlink_to(PROJECT / name)
     return tmp_path / "copy"
