@@ -8,7 +8,8 @@ mkdir -p "$logs"
 week=$(date +%G%V) # each week has seeds of its own
 
 declare -A parts=(
-    [long]=".venv/bin/python -m pytest -n 2 --dist loadfile -m proof"
+    # without what the parts below repeat in full
+    [long]=".venv/bin/python -m pytest -n 2 --dist loadfile -m proof -k 'not for_a_minute and not test_fuzz' --ignore tests/mutation --ignore tests/simulation/test_abandoned.py"
     [installation]="make --no-print-directory test-installation"
     [seeds]="make --no-print-directory simulate SEEDS=${SEEDS:-1000} START=${week}000"
     [campaigns]="make --no-print-directory simulate SEEDS=${CAMPAIGN_SEEDS:-100} START=${week}000 ARGS=--campaigns"

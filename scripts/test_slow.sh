@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The long tests in two processes side by side: one whole installation, and everything else on three workers, which wait for
-# each other's processes part of their time. An installation waits for schedules most of its time. The words of the command line go to both, so one of them may find no test (pytest's exit code 5).
+# The long tests in two processes side by side: one whole installation, and everything else on three workers. An installation
+# waits for schedules most of its time, and the workers for the processes that their tests start. The words of the command line
+# go to both, so one of them may find no test (pytest's exit code 5). What `make proof` alone runs is left out.
 # INSTALLATION=no leaves the installation out.
 set -uo pipefail
 cd "$(dirname "$0")/.."

@@ -107,6 +107,7 @@ def test_every_target_of_the_makefile_is_run_and_none_that_it_has_not(
 
 
 ELSEWHERE = {name: target for name, target in TARGETS.items() if isinstance(target, Elsewhere)}
+HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
 LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "bench-freshness", "load", "cost"}
 """Of a minute or more even with their smallest work."""
@@ -115,9 +116,6 @@ LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "bench-freshness", 
 def _named(*, in_copy: bool) -> list[Any]:
     names = [name for name, target in HERE.items() if target.in_copy == in_copy]
     return [pytest.param(name, marks=pytest.mark.proof) if name in LONG else name for name in names]
-
-
-HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

@@ -37,9 +37,8 @@ class Mirror:
         if not wanted:
             return
         names = list(self.rows.selected_columns.keys())
-        rows = self.rows.where(among(self.by, wanted)).order_by(
-            self.by
-        )  # in one order, so that two processes never wait for each other
+        # in one order, so that two processes never wait for each other
+        rows = self.rows.where(among(self.by, wanted)).order_by(self.by)
         statement = insert(self.table).from_select(names, rows)
         key = self.table.primary_key.columns.keys()
         new = {name: self._next(name, statement.excluded[name]) for name in names if name not in key}

@@ -10,6 +10,7 @@ from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.steps.guard import read_case
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.decisions.steps.lists import waiting
 from shelfsync.errors import some_of
 
 if TYPE_CHECKING:
@@ -41,39 +42,35 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
 
     `line` has number, stores, rules, expiry and the next command; `brief` only what the report of the run has not.
 
-    A declined hold waits for no person. One that expired without a decision does: it may be that none has seen it. `run_id`: what is new.
+    `run_id`: what is new.
     """
-    undecided = [hold for hold in holds.in_force(connection, Subject.CATALOG) if hold.state != HoldState.DECLINED]
-    found = [hold for hold in undecided if not vendors or hold.vendor in vendors]
-    if not found:
+    left = waiting(connection, Subject.CATALOG, vendors)
+    if left is None:
         return None
-    still_open = [hold for hold in found if hold.state == HoldState.OPEN]
-    expired = len(found) - len(still_open)
-    stores, rules = sorted({hold.vendor for hold in found}), sorted({hold.rule for hold in found})
+    found, first, expired = left.holds, left.first, left.expired
+    stores = sorted({hold.vendor for hold in found})
     new = sum(hold.first_run_id == run_id for hold in found)
     line = (
         f"{sum(hold.rows for hold in found):,} changes are held and wait for a person: {len(found):,} holds of {len(stores):,} stores"
-        f" ({some_of(stores)}), rules {', '.join(rules)}; {new:,} new in this run, {len(found) - new:,} from earlier runs"
+        f" ({some_of(stores)}), rules {', '.join(left.rules)}; {new:,} new in this run, {len(found) - new:,} from earlier runs"
     )
-    if still_open:
-        first = min(still_open, key=lambda hold: hold.expires_at)
-        left = holds.left_s(connection, first.hold_id) / 3600
+    if first is not None:
+        hours = holds.left_s(connection, first.hold_id) / 3600
         line += (
-            f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)} (in {max(left, 0):.1f} h);"
+            f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)} (in {max(hours, 0):.1f} h);"
             " then its changes stay held"
         )
     if expired:
         line += f". {expired:,} expired without a decision: approve or decline them"
-    following = f"Next: `shelfsync holds list{' --state held' if expired else ''}`"
     brief = f"{len(found):,} holds wait for a person"
-    if still_open:
+    if first is not None:
         brief += f", the first until {display.minute(first.expires_at)}"
     return {
         "holds": len(found),
         "newest": found[0].hold_id,
         "expired": expired,
-        "line": f"{line}. {following}",
-        "brief": f"{brief}. {following}",
+        "line": f"{line}. {left.following}",
+        "brief": f"{brief}. {left.following}",
     }
 
 

@@ -14,7 +14,7 @@ from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, superseded
+from shelfsync.decisions.steps.decide import known, need_other_thresholds, superseded
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
@@ -101,10 +101,7 @@ def divide(context: Context, hold: Hold, thresholds: dict[str, Any]) -> Divided 
     except ValueError as error:
         raise DataError(f"hold {hold.hold_id}: these thresholds are invalid: {error}") from None
     used: dict[str, Any] = limits.limit(hold.rule, hold.vendor, hold.category).model_dump()
-    if used == hold.thresholds:
-        raise DataError(
-            f"hold {hold.hold_id}: these thresholds are the present ones, so nothing was decided; give others"
-        )
+    need_other_thresholds(hold, used)
     released, case, still = _checked(context, hold, row, limits)
     rest = written(context, case, still) if released.num_rows else []
     return Divided(used, released, identity(released), rest)
@@ -163,7 +160,7 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
     if why is not None:
         return _released_nothing(hold, why)
     planned = f"planned as {len(pieces)} requests" if hold.released_at is None else "planned before, in the requests"
-    line = f"hold {hold_id} ({hold.label}): {planned} of run {hold.run_id}"
+    line = f"{hold.named}: {planned} of run {hold.run_id}"
     return {"run": hold.run_id, "vendors": [hold.vendor], "label": hold.label, "line": line}
 
 
@@ -183,7 +180,7 @@ def release_waiting(context: Context) -> dict[str, str]:
         except Exception as error:
             if stops_every_job(error):
                 raise
-            failed[hold.vendor] = f"hold {hold.hold_id} ({hold.label}) cannot be released: {reason_of(error)}"
+            failed[hold.vendor] = f"{hold.named} cannot be released: {reason_of(error)}"
             log.exception("holds: %s", failed[hold.vendor])
     return failed
 
@@ -230,16 +227,15 @@ def _not_now(connection: Connection, hold: Hold, state: vendors.Vendor) -> str |
     newer = hold.superseded_by or vendor_runs.newer_on_its_way(connection, hold.vendor, hold.generation)
     if hold.released_at is None and (newer is not None or state.fence > hold.generation):
         return (
-            f"hold {hold.hold_id} ({hold.label}) is approved, and run {newer} has a newer extract. If the ERP still has these"
+            f"{hold.named} is approved, and run {newer} has a newer extract. If the ERP still has these"
             " values, that run or the next one sends them"
         )
     return None
 
 
 def _why_not(hold: Hold) -> str:
-    by = f" by {hold.decided_by}" if hold.decided_by else ""
-    if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
+    """Of a hold that is not approved."""
+    if hold.superseded_by is not None:
         return superseded(hold)
-    if hold.state == HoldState.APPROVED:
-        return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by} already; `shelfsync runs show {hold.run_id}` shows what was sent"
-    return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by}; nothing of it is sent"
+    by = f" by {hold.decided_by}" if hold.decided_by else ""
+    return f"{hold.named} is {hold.state}{by}; nothing of it is sent"

@@ -1,4 +1,4 @@
-"""Holds: changes that a guard keeps back, and every decision about each, by a person or by time. No hold or decision is ever removed."""
+"""Holds: changes that a guard keeps back, and every decision about each, by a person or by time. A decision is never changed."""
 
 from __future__ import annotations
 
@@ -66,6 +66,11 @@ class Hold:
         """A short name for people."""
         about = "".join(f" {name}" for name in (self.category, self.campaign) if name)
         return f"{self.vendor} {self.rule}{about}: {self.rows} rows"
+
+    @property
+    def named(self) -> str:
+        """Number and name, as a line for people begins."""
+        return f"hold {self.hold_id} ({self.label})"
 
     @property
     def may_be_approved(self) -> bool:
@@ -199,9 +204,9 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
     """
     decided = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED))
     statement = hold.update().where(hold.c.hold_id == hold_id, decided, hold.c.superseded_by.is_(None))
-    nobody = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None}
+    undecided = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None}
     opened = {"state": HoldState.OPEN, "acts": hold.c.acts + 1, "expires_at": after(hours * 3600)}
-    if connection.execute(statement.values(**nobody, **opened)).rowcount != 1:
+    if connection.execute(statement.values(**undecided, **opened)).rowcount != 1:
         return False
     add_decision(connection, hold_id, HoldState.OPEN, who=who, place=place, why=why)
     return True

@@ -65,9 +65,9 @@ def reopen(context: Context, hold_id: int, *, who: str, place: Place, why: str |
         hours = context.settings.guards.hold_hours
         done = holds.reopen(connection, hold_id, who=_line(who) or "unknown", place=place, why=why, hours=hours)
         hold = known(connection, hold_id)
-    line = f"hold {hold_id} ({hold.label}) is open again; decide it by {display.instant(hold.expires_at)}"
+    line = f"{hold.named} is open again; decide it by {display.instant(hold.expires_at)}"
     if not done:
-        line = f"hold {hold_id} ({hold.label}) is open; nothing was done"
+        line = f"{hold.named} is open; nothing was done"
     if not done and not hold.may_be_approved:
         line = late_line(context, hold)
     log.warning("holds: %s", line)
@@ -81,11 +81,7 @@ def expire(context: Context, hold_id: int, *, who: str) -> dict[str, Any]:
             connection, hold_id, HoldState.EXPIRED, who=who, place=Place.SHELFSYNC, why="no decision in time"
         )
         hold = known(connection, hold_id)
-    line = (
-        f"hold {hold_id} ({hold.label}) is expired by {who}; nothing of it is sent"
-        if done
-        else late_line(context, hold)
-    )
+    line = f"{hold.named} is expired by {who}; nothing of it is sent" if done else late_line(context, hold)
     return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
 
 
@@ -136,7 +132,7 @@ def _not_checked(context: Context, hold_id: int, given: _Given) -> dict[str, Any
     """The result for a hold whose rule cannot be applied once more: it is decided, or the files of its run are gone."""
     with context.engine.begin() as connection:
         hold = known(connection, hold_id, lock=True)
-        gone = f"hold {hold_id} ({hold.label}): the delta of run {hold.run_id} is no longer kept; nothing was done"
+        gone = f"{hold.named}: the delta of run {hold.run_id} is no longer kept; nothing was done"
         late = _late(context, connection, hold, given) or gone
     return _decision(hold, late)
 
@@ -154,6 +150,14 @@ def need_thresholds(hold: Hold, thresholds: dict[str, Any] | None) -> None:
     if thresholds is not None and not thresholds:
         raise DataError(
             f"hold {hold.hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}"
+        )
+
+
+def need_other_thresholds(hold: Hold, used: dict[str, Any]) -> None:
+    """A DataError if the thresholds in full are those that hold it already."""
+    if used == hold.thresholds:
+        raise DataError(
+            f"hold {hold.hold_id}: these thresholds are the present ones, so nothing was decided; give others"
         )
 
 
@@ -204,9 +208,7 @@ def _late(context: Context, connection: Connection, hold: Hold, given: _Given) -
     if not hold.may_become(given.state):
         late = late_line(context, hold)
     elif given.shown not in {None, hold.mark} or given.asked_by not in {None, hold.asked_by}:
-        late = (
-            f"hold {hold.hold_id} ({hold.label}) is another one than the answer is about{_last(acts)}; nothing was done"
-        )
+        late = f"{hold.named} is another one than the answer is about{_last(acts)}; nothing was done"
     else:
         return None
     who, why = _line(given.who) or "unknown", _line(given.why)
@@ -226,7 +228,7 @@ def _last(acts: list[dict[str, Any]]) -> str:
 
 def _decision(hold: Hold, late: str | None) -> dict[str, Any]:
     """The result of a decision: `{"hold", "state", "decided", "line"}`. `late`: why nothing was done."""
-    line = late or f"hold {hold.hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}"
+    line = late or f"{hold.named} is {hold.state} by {hold.decided_by}"
     log.warning("holds: %s", line)
     return {"hold": hold.hold_id, "state": hold.state, "decided": late is None, "line": line}
 
@@ -255,13 +257,12 @@ def why_closed(context: Context, hold_id: int) -> str:
         hold = known(connection, hold_id)
         acts = holds.decisions_of(connection, hold_id)
     if hold.may_be_approved:
-        return f"hold {hold_id} ({hold.label}): a newer question asks about it{_last(acts)}"
+        return f"{hold.named}: a newer question asks about it{_last(acts)}"
     return late_line(context, hold)
 
 
 def late_line(context: Context, hold: Hold) -> str:
     """What is reported to a person whose answer comes after the decision: who decided what and when, and what can be done."""
-    known = f"hold {hold.hold_id} ({hold.label})"
     by = f" by {hold.decided_by}" if hold.decided_by else ""
     at = f" at {display.instant(hold.decided_at)}" if hold.decided_at else ""
     if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
@@ -269,19 +270,16 @@ def late_line(context: Context, hold: Hold) -> str:
     if hold.state == HoldState.APPROVED:
         sent = "its changes are sent" if hold.released_at else "the next run sends its changes"
         return (
-            f"{known} is {hold.state}{by}{at} already, and {sent}; nothing was done."
+            f"{hold.named} is {hold.state}{by}{at} already, and {sent}; nothing was done."
             f" {context.subjects[hold.subject].sent_shown(hold)}"
         )
     again = f". `shelfsync holds reopen {hold.hold_id} --reason TEXT` opens it again" if hold.may_be_reopened else ""
-    return f"{known} is {hold.state}{by}{at}; nothing was done{again}"
+    return f"{hold.named} is {hold.state}{by}{at}; nothing was done{again}"
 
 
 def superseded(hold: Hold) -> str:
     """What became of a hold whose values the ERP does not have any more."""
-    return (
-        f"hold {hold.hold_id} ({hold.label}): superseded by the newer extract of run {hold.superseded_by};"
-        " nothing of it is sent"
-    )
+    return f"{hold.named}: superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
 
 
 def known(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold:

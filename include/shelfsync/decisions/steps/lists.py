@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import moves
@@ -15,8 +16,11 @@ from shelfsync.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from sqlalchemy.engine import Connection
+
     from shelfsync.context import Context
     from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.state import Subject
 
 
 def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:
@@ -32,21 +36,60 @@ def in_force(context: Context) -> list[dict[str, Any]]:
 
 
 def open_by_rule(context: Context) -> list[dict[str, Any]]:
-    """What one decision can close: `subject`, `rule`, `holds`, `vendors`, `rows` and `newest` (its last hold) of the open holds."""
+    """What one decision can close: the open holds, as `by_rule` has them."""
     with context.engine.connect() as connection:
-        found = [hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN]
+        return by_rule(hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN)
+
+
+def by_rule(found: Iterable[Hold]) -> list[dict[str, Any]]:
+    """Of each rule `subject`, `rule`, `holds`, `campaigns`, `vendors`, `rows` and `newest` (its last hold)."""
+    of_rules: dict[str, list[Hold]] = {}
+    for hold in found:
+        of_rules.setdefault(hold.rule, []).append(hold)
     return [
         {
             "subject": of_rule[0].subject,
             "rule": rule,
             "holds": len(of_rule),
+            "campaigns": len({hold.campaign for hold in of_rule}),
             "vendors": len({hold.vendor for hold in of_rule}),
             "rows": sum(hold.rows for hold in of_rule),
             "newest": max(hold.hold_id for hold in of_rule),
         }
-        for rule in sorted({hold.rule for hold in found})
-        for of_rule in [[hold for hold in found if hold.rule == rule]]
+        for rule, of_rule in sorted(of_rules.items())
     ]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Holds that wait for a person: open ones, and those that expired without a decision, as it may be that no person has seen them."""
+
+    holds: list[Hold]
+    """Newest first, at least one."""
+    first: Hold | None
+    """The open one that expires first."""
+    expired: int
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that hold them."""
+        return sorted({hold.rule for hold in self.holds})
+
+    @property
+    def following(self) -> str:
+        """The next command."""
+        return f"Next: `shelfsync holds list{' --state held' if self.expired else ''}`"
+
+
+def waiting(connection: Connection, subject: Subject, vendors: Collection[str] = ()) -> Waiting | None:
+    """What waits for a person of a subject, at these vendors or at all; None: nothing. A declined hold waits for no person."""
+    undecided = [hold for hold in holds.in_force(connection, subject) if hold.state != HoldState.DECLINED]
+    found = [hold for hold in undecided if not vendors or hold.vendor in vendors]
+    if not found:
+        return None
+    still_open = [hold for hold in found if hold.state == HoldState.OPEN]
+    first = min(still_open, key=lambda hold: hold.expires_at, default=None)
+    return Waiting(found, first, len(found) - len(still_open))
 
 
 def known(context: Context, numbers: Iterable[int]) -> list[int]:
@@ -109,8 +152,8 @@ def as_values(hold: Hold) -> dict[str, Any]:
 def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
     """One hold with its decisions, oldest first, and its rows: those whose price moves most come first, then by SKU.
 
-    `first` and `rows` select a page of the rows. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the subject's `values` with the one
-    before (`…_before`). `move` is the new price divided by the old one, None if one is missing.
+    `first` and `rows` select a page of the rows. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
+    subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing.
     `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
     `mark`: what an answer names, so that it decides exactly what is shown here.
     """

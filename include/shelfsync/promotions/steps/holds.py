@@ -9,7 +9,8 @@ from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, superseded
+from shelfsync.decisions.steps.decide import known, need_other_thresholds, superseded
+from shelfsync.decisions.steps.lists import waiting
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError, some_of
 
@@ -131,10 +132,7 @@ def divide(context: Context, hold: Hold, thresholds: dict[str, Any]) -> Divided 
             raise DataError(
                 f"hold {hold.hold_id}: these thresholds are invalid: {name} is a share above 0 and at most 1; nothing was decided"
             )
-    if used == hold.thresholds:
-        raise DataError(
-            f"hold {hold.hold_id}: these thresholds are the present ones, so nothing was decided; give others"
-        )
+    need_other_thresholds(hold, used)
     table = rows(context, hold)
     (limit,) = used.values()
     passes = pc.less_equal(table["share"], limit + ROUNDING).fill_null(False)
@@ -163,15 +161,11 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
     with context.engine.connect() as connection:
         hold = known(connection, hold_id)
     if hold.state != HoldState.APPROVED:
-        line = (
-            superseded(hold)
-            if hold.superseded_by
-            else f"hold {hold_id} ({hold.label}) is {hold.state}; nothing of it is sent"
-        )
+        line = superseded(hold) if hold.superseded_by else f"{hold.named} is {hold.state}; nothing of it is sent"
     elif hold.released_at is not None:
-        line = f"hold {hold_id} ({hold.label}): run {hold.run_id} of the promotions has planned it"
+        line = f"{hold.named}: run {hold.run_id} of the promotions has planned it"
     else:
-        line = f"hold {hold_id} ({hold.label}): {SENT}"
+        line = f"{hold.named}: {SENT}"
     return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": line}
 
 
@@ -190,24 +184,19 @@ def approved(connection: Connection, hold: Hold) -> None:
 
 
 def waits(connection: Connection) -> dict[str, Any] | None:
-    """`{"holds", "newest", "expired", "line"}` of the held campaigns that wait for a person; None: there is none.
-
-    One that expired without a decision waits too: it may be that no person has seen it.
-    """
-    found = [hold for hold in holds.in_force(connection, Subject.PROMOTIONS) if hold.state != HoldState.DECLINED]
-    if not found:
+    """`{"holds", "newest", "expired", "line"}` of the held campaigns that wait for a person; None: there is none."""
+    left = waiting(connection, Subject.PROMOTIONS)
+    if left is None:
         return None
-    still_open = [hold for hold in found if hold.state == HoldState.OPEN]
-    expired = len(found) - len(still_open)
-    campaigns, rules = sorted({hold.campaign or "" for hold in found}), sorted({hold.rule for hold in found})
+    found, first, expired = left.holds, left.first, left.expired
+    campaigns = sorted({hold.campaign or "" for hold in found})
     line = (
         f"{sum(hold.rows for hold in found):,} rows of {len(campaigns):,} campaigns ({some_of(campaigns)}) are held and wait for a person,"
-        f" rules {', '.join(rules)}; they stay held until a decision or another value"
+        f" rules {', '.join(left.rules)}; they stay held until a decision or another value"
     )
-    if still_open:
-        first = min(still_open, key=lambda hold: hold.expires_at)
+    if first is not None:
         line += f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)}"
     if expired:
         line += f". {expired:,} expired without a decision"
-    line += f". Next: `shelfsync holds list{' --state held' if expired else ''}`"
+    line += f". {left.following}"
     return {"holds": len(found), "newest": found[0].hold_id, "expired": expired, "line": line}

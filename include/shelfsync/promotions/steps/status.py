@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.steps.product_names import of_any
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.decisions.steps.lists import by_rule
 from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
 from shelfsync.promotions.ledger import promotions as ledger_promotions
@@ -19,7 +20,6 @@ from shelfsync.promotions.warehouse.findings import CAUSES
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
 
 FEW = 200
 
@@ -130,18 +130,8 @@ FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 """
 
 
+_BY_RULE = ("rule", "holds", "campaigns", "vendors", "rows")
 _HELD = ("hold_id", "campaign", "rule", "vendor", "rows", "message", "held_at", "expires_at")
-
-
-def _by_rule(held: list[Hold]) -> list[dict[str, Any]]:
-    """The open holds by their cause: how many campaigns, vendors and rows."""
-    found: list[dict[str, Any]] = []
-    for rule in sorted({hold.rule for hold in held}):
-        of_rule = [hold for hold in held if hold.rule == rule]
-        campaigns, vendors = ({getattr(hold, name) for hold in of_rule} for name in ("campaign", "vendor"))
-        counts = {"holds": len(of_rule), "campaigns": len(campaigns), "vendors": len(vendors)}
-        found.append({"rule": rule, **counts, "rows": sum(hold.rows for hold in of_rule)})
-    return found
 
 
 def status(
@@ -180,7 +170,7 @@ def status(
             "promotions": promotions,
             "promotions_found": found,
             "held": [{name: getattr(hold, name) for name in _HELD} for hold in held[:ROWS]],
-            "held_by_rule": _by_rule(held),
+            "held_by_rule": [{name: one[name] for name in _BY_RULE} for one in by_rule(held)],
             "rejected_by_reason": dict(by_reason),
             "rejected_by_vendor": by_vendor,
             "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
