@@ -63,7 +63,7 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
         " (`shelfsync holds list --state held`)\n"
     )
     _, held, _ = here("holds", "list", "--state", "held")
-    assert held.startswith("     1  declined    store-001 shifted_decimal: 40 rows")
+    assert held.startswith("     1  declined    catalog     store-001 shifted_decimal: 40 rows")
 
     code, _, late = here("holds", "approve", "--yes", "1")
     assert (code, "is declined by " in late, "nothing was done" in late) == (4, True, True)
