@@ -223,7 +223,9 @@ def test_stop_sells_of_every_vendor_leave_before_a_price_of_any(shop):
 
 @pytest.mark.slow
 def test_a_run_in_one_process_sends_the_stop_sells_of_all_shards_first_and_reads_their_logs_first(make_world, shop):
-    sharded = make_world(sync={"vendors_per_shard": 1, "poll_first_s": 0.05, "poll_max_s": 0.2})
+    # one file at a time: of files that come side by side, the one that is there first is read first
+    sync = {"vendors_per_shard": 1, "poll_first_s": 0.05, "poll_max_s": 0.2, "downloads_at_once": 1}
+    sharded = make_world(sync=sync)
     shop.erp.put(VENDOR, "a", "1.00", 10, 1, 9)
     shop.erp.put("store-002", "a", "1.00", 10, 0, 5)
     assert sharded.sync("delta")["accepted"] == 2
