@@ -157,9 +157,10 @@ def _obstacle(row: Row[Any] | None) -> str | None:
 _HOLDS = """
 SELECT hold_id, run_id, first_run_id, rule, message, rows_path, state, decided_by, why, held_at, decided_at, expires_at, superseded_by
 FROM ledger.hold
-WHERE subject = :subject AND vendor = :vendor AND held_at <= :at AND (state IN ('open', 'declined', 'expired') AND superseded_by IS NULL) = :in_force
+WHERE subject = :subject AND vendor = :vendor AND held_at <= :at AND {which}
 ORDER BY hold_id DESC LIMIT :most
 """
+_IN_FORCE = "state IN ('open', 'declined', 'expired') AND superseded_by IS NULL"
 CLOSED_MAX = 20
 """How many closed holds of a vendor are read, newest first; each costs one small file."""
 IN_FORCE_MAX = 100
@@ -185,9 +186,13 @@ def held(
 ) -> Iterator[tuple[Event, str | None]]:
     """Events of the SKU's holds of a subject: first those in force, each newest first. A hold in force comes with what its release waits for."""
     bound = {"subject": subject, "vendor": vendor, "at": at}
-    in_force = connection.execute(sa.text(_HOLDS), {**bound, "in_force": True, "most": IN_FORCE_MAX}).all()
-    closed = connection.execute(sa.text(_HOLDS), {**bound, "in_force": False, "most": CLOSED_MAX}).all()
-    for row in (*in_force, *closed):
+    both = ((_IN_FORCE, IN_FORCE_MAX), (f"NOT ({_IN_FORCE})", CLOSED_MAX))
+    found_rows = [
+        row
+        for which, most in both
+        for row in connection.execute(sa.text(_HOLDS.format(which=which)), {**bound, "most": most}).all()
+    ]
+    for row in found_rows:
         found = context.lake.find(row.rows_path, sku) if context.lake.exists(row.rows_path) else None
         if found is None:
             continue

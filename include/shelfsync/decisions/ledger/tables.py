@@ -11,6 +11,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 from shelfsync.decisions.state import HoldState, Place, Subject
 from shelfsync.store.metadata import identity, lake_file, line, metadata, moment, number, one_of, text
 
+_IN_FORCE = sa.text("state IN ('open', 'declined', 'expired') AND superseded_by IS NULL")
+"""The holds whose rows are held now."""
+
 hold = sa.Table(
     "hold",
     metadata,
@@ -52,7 +55,8 @@ hold = sa.Table(
     ),
     sa.Index("ix_hold_state_vendor", "state", "vendor"),
     sa.Index("ix_hold_asked_by", "asked_by", postgresql_where=sa.text("asked_by IS NOT NULL")),
-    sa.Index("ix_hold_vendor", "vendor", "hold_id"),
+    sa.Index("ix_hold_vendor", "vendor", "subject", "hold_id"),
+    sa.Index("ix_hold_in_force", "vendor", "subject", postgresql_where=_IN_FORCE),
     sa.CheckConstraint(one_of(HoldState), name="state"),
     sa.CheckConstraint(one_of(Subject, "subject"), name="subject"),
     schema="ledger",
