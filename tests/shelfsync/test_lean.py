@@ -20,7 +20,7 @@ from pathlib import Path
 import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
-from shelfsync.catalog import baseline as acknowledge, bodies as batch, delta as diff, guards as guard, outcome, snapshot as normalise
+from shelfsync.catalog import baseline, bodies, delta, guards, outcome, snapshot
 from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
@@ -35,14 +35,14 @@ with Partition(lake) as partition, open_source(ErpSettings(files=str(folder / "e
     for chunk in extract:
         partition.add(chunk)
     ((path, _),) = partition.finish().values()
-normalised = normalise.normalise(lake.read_table(path), NormaliseSettings())
-delta = diff.diff(normalised.snapshot, BASELINE.empty_table(), full=True)
-case = Case("store-001", delta, normalised.snapshot, BASELINE.empty_table(), extract_rows=3, limits=GuardSettings())
-released = guard.guard(case).released
-(one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
+normalised = snapshot.make_snapshot(lake.read_table(path), NormaliseSettings())
+changes = delta.compute_delta(normalised.snapshot, BASELINE.empty_table(), full=True)
+case = Case("store-001", changes, normalised.snapshot, BASELINE.empty_table(), extract_rows=3, limits=GuardSettings())
+released = guards.apply_guards(case).released
+(one,) = bodies.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
 outcomes = outcome.match(one.items, outcome.parse_log(log, whole=True))
-lake.write_table("baseline", "store-001", acknowledge.acknowledge(BASELINE.empty_table(), one.items, outcomes))
+lake.write_table("baseline", "store-001", baseline.with_accepted(BASELINE.empty_table(), one.items, outcomes))
 print(json.dumps({"body": bytes(one.body).decode(), "modules": sorted(sys.modules)}))
 """
 

@@ -71,7 +71,7 @@ class Unprintable:
 
 
 def sorted_out(source) -> dict[str, set[str]]:
-    """Vendor -> the SKUs that could be sent; every row in it or in quarantine."""
+    """Vendor -> the SKUs that could be sent; every row in it, equal to an earlier one of its SKU, or in quarantine."""
     lake = Lake(f"memory://any-erp-{next(_roots)}")
     found: dict[str, set[str]] = {}
     with Partition(lake) as partition, source.read() as extract:
@@ -84,7 +84,7 @@ def sorted_out(source) -> dict[str, set[str]]:
     counted = partition.nameless_rows
     for vendor, (path, _) in files.items():
         result = make_snapshot(lake.read_table(path), NormaliseSettings())
-        counted += result.snapshot.num_rows + result.rows_quarantined
+        counted += result.snapshot.num_rows + result.repeated + result.rows_quarantined
         found[vendor] = set(result.snapshot["sku"].to_pylist())
         assert max((len(row.encode()) for row in result.quarantine["raw"].to_pylist()), default=0) < 16_384
     assert counted == total
