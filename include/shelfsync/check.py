@@ -166,9 +166,8 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
         return []
     faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
-    numbers = unsendable["row_number"].combine_chunks()
     found = {
-        one.kind: one for one in adjustment.adjustments(rows.select(adjustment.COLUMNS), numbers, settings.normalise)
+        one.kind: one for one in adjustment.adjustments(rows.select(adjustment.COLUMNS), faulty, settings.normalise)
     }
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = []

@@ -23,6 +23,7 @@ MEANING = {
     "quantity_zeroed": "quantities below zero are sent as 0",
 }
 COLUMNS = ["row_number", "sku", "price", "quantity"]
+QUARANTINED = ["row_number", "field", "row_sent"]
 _EXAMPLES = 3
 _AFTER_THIRD_DECIMAL = r"\.\d{3}\d*[1-9]"
 
@@ -36,13 +37,18 @@ class Adjustment:
     examples: tuple[str, ...]
 
 
-def adjustments(raw: pa.Table, quarantined: pa.Array, settings: NormaliseSettings) -> list[Adjustment]:
-    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantined` are row numbers that are not sent at all."""
-    rows = raw.filter(pc.invert(pc.is_in(column(raw, "row_number"), value_set=quarantined.cast(pa.int64()))))
+def adjustments(raw: pa.Table, quarantine: pa.Table, settings: NormaliseSettings) -> list[Adjustment]:
+    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantine` (QUARANTINED of QUARANTINE) has what is not sent of them."""
+    sent = quarantine["row_sent"].combine_chunks()
+    rows = raw.filter(pc.invert(_are_in(raw, quarantine.filter(pc.invert(sent)))))
+    left_out = quarantine.filter(sent)
+    priced, counted = (
+        ~mask(_are_in(rows, left_out.filter(pc.equal(left_out["field"], field)))) for field in ("price", "quantity")
+    )
     prices, quantities = number.read(column(rows, "price")), number.read(column(rows, "quantity"))
-    cut = mask(pc.match_substring_regex(column(rows, "price"), _AFTER_THIRD_DECIMAL))
-    zero = quantities.negative & (settings.negative_quantity == "zero")
-    floor = quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
+    cut = priced & mask(pc.match_substring_regex(column(rows, "price"), _AFTER_THIRD_DECIMAL))
+    zero = counted & quantities.negative & (settings.negative_quantity == "zero")
+    floor = counted & quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
     pieces = quantities.pieces()
     lost = floor & mask(pc.equal(pieces, 0).fill_null(False))
     found = [
@@ -52,6 +58,10 @@ def adjustments(raw: pa.Table, quarantined: pa.Array, settings: NormaliseSetting
         _adjustment("quantity_zeroed", rows, "quantity", zero, pa.repeat(pa.scalar(0), rows.num_rows)),
     ]
     return [one for one in found if one.rows]
+
+
+def _are_in(rows: pa.Table, quarantine: pa.Table) -> pa.Array:
+    return pc.is_in(column(rows, "row_number"), value_set=quarantine["row_number"].combine_chunks())
 
 
 def _adjustment(kind: str, rows: pa.Table, field: str, where: Mask, sent: pa.Array) -> Adjustment:

@@ -28,9 +28,8 @@ def _raw(rows):
 def _found(raw, settings=None):
     settings = settings or NormaliseSettings()
     result = make_snapshot(raw, settings)
-    rows = adjustment.adjustments(
-        raw.select(adjustment.COLUMNS), result.quarantine["row_number"].combine_chunks(), settings
-    )
+    quarantine = result.quarantine.select(adjustment.QUARANTINED)
+    rows = adjustment.adjustments(raw.select(adjustment.COLUMNS), quarantine, settings)
     return result, {one.kind: one for one in rows}
 
 
@@ -51,6 +50,11 @@ def test_each_kind_is_counted_with_examples():
         "quantity_lost": (1, ("e: 0.75 -> 0",)),
         "quantity_zeroed": (2, ("b: -3 -> 0", "c: -0.5 -> 0")),
     }
+
+
+def test_a_value_that_is_left_out_is_no_adjustment():
+    raw = _raw([{"vendor": "v", "sku": "a", "price": "-0.0001", "quantity": "-2"}])
+    assert list(_found(raw)[1]) == ["quantity_zeroed"]
 
 
 def test_what_the_settings_quarantine_is_no_adjustment():

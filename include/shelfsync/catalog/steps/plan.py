@@ -302,19 +302,16 @@ def _quarantined(context: Context, path: str | None, *, row_sent: bool) -> dict[
 
 def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     """What normalise changed in values that it accepted, by kind."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     from shelfsync.catalog import adjustment
+    from shelfsync.schemas import QUARANTINE
 
     if row.raw_path is None:
         return {}
     raw = context.lake.read_table(row.raw_path, adjustment.COLUMNS)
-    quarantined = pa.array([], pa.int64())
+    quarantine = QUARANTINE.empty_table()
     if row.quarantine_path is not None:
-        table = context.lake.read_table(row.quarantine_path, ["row_number", "row_sent"])
-        quarantined = table.filter(pc.invert(table["row_sent"]))["row_number"].combine_chunks()
-    found = adjustment.adjustments(raw, quarantined, context.settings.normalise)
+        quarantine = context.lake.read_table(row.quarantine_path, adjustment.QUARANTINED)
+    found = adjustment.adjustments(raw, quarantine, context.settings.normalise)
     return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 
 
