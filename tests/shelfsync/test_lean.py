@@ -24,7 +24,7 @@ from shelfsync.catalog import baseline, bodies, delta, guards, outcome, snapshot
 from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
-from shelfsync.catalog.steps.partition import Partition
+from shelfsync.vendors.partition import Partition
 from shelfsync.store.lake import Lake
 from shelfsync.settings import ErpSettings, GuardSettings, NormaliseSettings
 folder = Path(sys.argv[1])

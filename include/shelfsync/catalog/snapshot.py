@@ -117,6 +117,11 @@ def make_snapshot(
     return Normalised(_sorted(rows), quarantine, names=_names(came["name"], skus, good))
 
 
+def nameless(raw: pa.Table, settings: NormaliseSettings) -> pa.Table:
+    """Rows without a usable vendor, as rows of the quarantine. Text that no database accepts (NUL, half characters) is only in `raw`."""
+    return make_snapshot(raw.select(RAW.names), settings).quarantine
+
+
 def _values(
     came: dict[str, pa.Array], settings: NormaliseSettings
 ) -> tuple[dict[str, pa.Array], dict[str, quarantine_reason.Findings], Mask]:

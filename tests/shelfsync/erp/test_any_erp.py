@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from fuzz_minute import BRIEFLY, for_a_minute
 from shelfsync.catalog.snapshot import make_snapshot
-from shelfsync.catalog.steps.partition import Partition
 from shelfsync.erp.open import open_source
 from shelfsync.erp.text import CHARACTERS_MAX, texts
 from shelfsync.errors import ShelfsyncError
 from shelfsync.settings import ErpSettings, NormaliseSettings
 from shelfsync.store.lake import Lake
+from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,15 +11,15 @@ from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import bisection, rejected_skus
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
 from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
-from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

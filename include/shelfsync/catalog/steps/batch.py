@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.bisection import suspects
-from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor
 from shelfsync.store.metadata import instant
+from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

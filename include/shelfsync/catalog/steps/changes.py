@@ -12,13 +12,13 @@ from shelfsync import logs
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes import Changes
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
 from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -57,6 +57,17 @@ def known_stores(context: Context) -> dict[str, str]:
     return known | VendorIds.of(context.settings.erp).vendors()
 
 
+def quarantined(context: Context, partition: Partition) -> pa.Table:
+    """The rows that name no usable vendor, as rows of the quarantine."""
+    from shelfsync.schemas import QUARANTINE
+
+    if not partition.nameless_rows:
+        return QUARANTINE.empty_table()
+    from shelfsync.catalog.snapshot import nameless
+
+    return nameless(partition.nameless, context.settings.normalise)
+
+
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
     """Reads what changed since the position, lands it with the new position, and returns the vendors of the run, by name.
 
@@ -76,7 +87,7 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)
         files, failed = partition.finish(), partition.failed
-        nameless = partition.nameless
+        nameless = quarantined(context, partition)
     with context.engine.connect() as connection:
         known = readings.every(connection)
         due = readings.due(connection, every_s=settings.sync.delta_interval_s)

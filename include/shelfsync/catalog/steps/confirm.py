@@ -12,10 +12,9 @@ import pyarrow.compute as pc
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport
+from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.readback import with_listing
-from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.ahead import File, fetched_ahead
@@ -23,6 +22,7 @@ from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_fi
 from shelfsync.platform.jobs.poll import Report, known, poll, received
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
+from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

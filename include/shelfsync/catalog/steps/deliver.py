@@ -16,10 +16,9 @@ from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
 from shelfsync.catalog.steps import bisection
-from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepReport, each_vendor, nothing
+from shelfsync.catalog.steps.each_vendor import each_vendor, nothing
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
-from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
 from shelfsync.catalog.turn import in_order
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, StoppedError
@@ -39,6 +38,9 @@ from shelfsync.platform.jobs.submit import (
 )
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
+from shelfsync.vendors.forbidden_triage import ForbiddenTriage
+from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.lease import HeldBody, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +72,7 @@ def deliver(
     A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
     `progress(done, all)` counts turns.
     """
-    triage = ForbiddenTriage()
+    triage = ForbiddenTriage(vendors.lately_acknowledged)
     wanted = dict.fromkeys(sorted(names))
     with context.engine.connect() as connection:
         turns = in_order(turn for turn in batches.waiting(connection, run_id) if turn.vendor in wanted)

@@ -16,12 +16,13 @@ from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import ABSENT, BASELINE
 from shelfsync.settings.catalog import PIECES_MAX
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -1,22 +1,19 @@
-"""Isolation: a step works on some vendors, one after the other, and a vendor that fails stops no other.
-
-The 403 triage decides whether the platform forbids one vendor or the credentials. A forbidden vendor stops no other (I10).
-"""
+"""A step works through the vendors of a run. Each has its row, which names the step where it failed; a failure stops no other (I10)."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from partner_api.errors import CredentialsError, PartnerError
+from partner_api.errors import PartnerError
 from shelfsync import logs, metrics
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.ledger import vendor_runs, vendors
+from shelfsync.catalog.ledger import vendor_runs
 from shelfsync.catalog.state import VendorState
-from shelfsync.errors import ShelfsyncError, TryAgainError
+from shelfsync.errors import ShelfsyncError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import State
+from shelfsync.vendors.isolation import TAKEN_WAIT_S, Done, Skip, StepReport, Taken, in_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,66 +37,6 @@ ENDING = ("deliver", "confirm", "acknowledge")
 ORDER = ("extract", *PREPARE, *ENDING)
 """The steps of the path, in order. Files, log fields and metrics have the same names; a task takes one or more steps."""
 
-TAKEN_WAIT_S = 60.0
-"""How long a step retries vendors that another process works on, after the other vendors."""
-TAKEN_EVERY_S = 1.0
-
-
-@dataclass
-class StepReport:
-    """What a step did, as plain values: vendors done, vendors passed over and why, vendors failed and why."""
-
-    step: str
-    done: list[str] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    taken: list[str] = field(default_factory=list)
-    """Vendors that another process worked on in the last round."""
-
-    def do(self, name: str) -> None:
-        """Records work done for this vendor."""
-        self.skipped.pop(name, None)
-        if name not in self.done:
-            self.done.append(name)
-
-    def skip(self, name: str, why: str) -> None:
-        """Records that nothing was done for this vendor, unless an earlier round did something."""
-        if name not in self.done:
-            self.skipped[name] = why
-
-    def fail(self, name: str, why: str) -> None:
-        """Records that this vendor failed, even if an earlier round did something."""
-        self.skipped.pop(name, None)
-        if name in self.done:
-            self.done.remove(name)
-        self.failed[name] = why
-
-    def counts(self) -> dict[str, int]:
-        """Vendors done, skipped and failed so far."""
-        return {"done": len(self.done), "skipped": len(self.skipped), "failed": len(self.failed)}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Small enough for an XCom: counts, and a line for each vendor that needs one."""
-        return {"step": self.step, "done": len(self.done), "skipped": self.skipped, "failed": self.failed}
-
-
-class Skip(Exception):  # noqa: N818  not an error: there is nothing to do for a vendor
-    """There is nothing to do for this vendor in this step, and why."""
-
-
-class Done(Skip):
-    """An earlier process has done this step for the vendor."""
-
-    def __init__(self) -> None:
-        super().__init__("done before")
-
-
-class Taken(Skip):
-    """Another process holds this vendor's lease."""
-
-    def __init__(self) -> None:
-        super().__init__("another process is working on this vendor")
-
 
 def each_vendor(
     context: Context,
@@ -119,13 +56,12 @@ def each_vendor(
     `vendors` may name one several times; it is skipped once it has failed.
     """
     report = StepReport(step)
-    _round(context, run_id, vendors, report, read, work)
-    until_s = context.clock.monotonic_s() + (TAKEN_WAIT_S if comes_back else 0.0)
-    while report.taken and context.clock.monotonic_s() < until_s:
-        context.clock.sleep(TAKEN_EVERY_S)
-        _round(context, run_id, report.taken, report, read, work)
-    for name in report.taken:
-        report.skip(name, str(Taken()))
+
+    def one(name: str) -> None:
+        with logs.about(run=run_id, vendor=name, step=step):
+            _one_vendor(context, run_id, name, report, read, work)
+
+    in_rounds(context.clock, vendors, report, one, wait_s=TAKEN_WAIT_S if comes_back else 0.0)
     for word, count in report.counts().items():
         metrics.count(f"{step}.vendors.{word}", count)
     return report
@@ -133,20 +69,6 @@ def each_vendor(
 
 def nothing(connection: Connection, row: VendorRun) -> None:
     """The `read` of a step that reads the ledger under its lease."""
-
-
-def _round(
-    context: Context,
-    run_id: int,
-    vendors: Iterable[str],
-    report: StepReport,
-    read: Callable[[Connection, VendorRun], _Facts],
-    work: Callable[[VendorRun, _Facts], None],
-) -> None:
-    report.taken = []
-    for name in (name for name in vendors if name not in report.failed):
-        with logs.about(run=run_id, vendor=name, step=report.step):
-            _one_vendor(context, run_id, name, report, read, work)
 
 
 def _one_vendor(
@@ -231,55 +153,3 @@ def _has_job_to_end(connection: Connection, row: VendorRun, step: str) -> bool:
         return False
     found = catalog_jobs.open_jobs(connection, run_id=row.run_id, vendors=[row.vendor])
     return any(step != "deliver" or job.state == State.SUBMITTING for job in found)
-
-
-FORBIDDEN_IN_A_ROW = 5
-"""After so many forbidden vendors in a row, with none accepted before, the credentials may read and not send."""
-OTHERS_ASKED = 3
-"""How many other vendors are checked. If all are forbidden, the credentials are; one that answers is enough."""
-
-
-class ForbiddenTriage:
-    """Counts the 403s of a step over many vendors."""
-
-    def __init__(self) -> None:
-        self._in_a_row = 0
-        self._allowed = False
-        self._served = False
-
-    def served(self) -> None:
-        """Records that the platform accepted a vendor's request."""
-        self._in_a_row = 0
-        self._allowed = self._served = True
-
-    def alone(self, context: Context, vendor: str, error: CredentialsError) -> bool:
-        """Whether only this vendor is forbidden; otherwise the credentials are, for all. Checks a few other vendors.
-
-        A missing token, or a new token that is rejected (401), never concerns one vendor only.
-        """
-        if error.operation == "token" or error.status != 403:
-            return False
-        self._in_a_row += 1
-        if self._in_a_row >= FORBIDDEN_IN_A_ROW:
-            if not self._served:
-                return False
-            self._in_a_row, self._allowed = 0, False  # check again: the state at the beginning may have changed
-        self._allowed = self._allowed or _others_allowed(context, vendor)
-        return self._allowed
-
-
-def _others_allowed(context: Context, vendor: str) -> bool:
-    """Whether the platform answers about another vendor; False if there is none. A check that fails otherwise counts as an answer."""
-    with context.engine.connect() as connection:
-        others = vendors.lately_acknowledged(connection, but=vendor, most=OTHERS_ASKED)
-    for name in others:
-        try:
-            context.open_platform().check(name)
-        except CredentialsError as error:
-            log.warning("vendor %s is forbidden, and so is %s: %s", vendor, name, error)
-        except (PartnerError, TryAgainError) as error:
-            log.warning("vendor %s is forbidden; whether others are cannot be checked now: %s", vendor, error)
-            return True
-        else:
-            return True
-    return False

@@ -16,8 +16,8 @@ from partner_api.errors import PartnerError
 from shelfsync import logs
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.ledger.vendors import lately_acknowledged
 from shelfsync.catalog.state import RunState
-from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepReport
 from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
@@ -36,6 +36,8 @@ from shelfsync.platform.jobs.submit import (
 )
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.store.metadata import instant
+from shelfsync.vendors.forbidden_triage import ForbiddenTriage
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,7 +65,7 @@ def plan_exports(context: Context, run_key: str, vendors: tuple[str, ...]) -> li
 
 def export(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
     """Sends one request a vendor. Its row is committed before the request."""
-    triage = ForbiddenTriage()
+    triage = ForbiddenTriage(lately_acknowledged)
 
     def work(one: ExportJob) -> None:
         if one.state not in {State.PLANNED, State.SUBMITTING}:

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.changes import ReportedChanges, broken_stores, known_stores, land_some, read_changed
-from shelfsync.catalog.steps.partition import Partition
+from shelfsync.catalog.steps.changes import (
+    ReportedChanges,
+    broken_stores,
+    known_stores,
+    land_some,
+    quarantined,
+    read_changed,
+)
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
 from shelfsync.erp.vendor_ids import VendorIds
@@ -17,6 +23,7 @@ from shelfsync.errors import DataError, some_of
 from shelfsync.outages import erp_asked
 from shelfsync.platform.client import check_chain
 from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +109,7 @@ def _whole(
             in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)
         files = partition.finish()
-        nameless, nameless_rows = partition.nameless, partition.nameless_rows
+        nameless, nameless_rows = quarantined(context, partition), partition.nameless_rows
         failed = {name: f"its rows could not be written: {why}" for name, (why, _) in partition.failed.items()}
         if nameless_rows and not partition.named_rows:
             raise DataError(

@@ -10,11 +10,12 @@ from shelfsync import display, logs
 from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import restore
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor
 from shelfsync.catalog.steps.restore import Unrestored
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

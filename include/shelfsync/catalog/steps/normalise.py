@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps import product_names
-from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor
 from shelfsync.catalog.steps.known_skus import known_skus
 from shelfsync.catalog.steps.restore import restored
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError
+from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from partner_api.errors import PartnerError
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, vendor_runs, vendors
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport
 from shelfsync.catalog.steps.export import each_export
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
@@ -23,6 +22,7 @@ from shelfsync.platform.jobs.poll import known, poll
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
 from shelfsync.store.metadata import instant
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

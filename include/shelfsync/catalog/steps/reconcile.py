@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
 from shelfsync.catalog.steps.diff import buffers_of, rules_of
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
 from shelfsync.catalog.steps.move_baseline import Move, move_baseline
@@ -21,6 +20,7 @@ from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
 from shelfsync.schemas import BASELINE, FIELDS, SNAPSHOT, completed
 from shelfsync.store.leases import LeaseLostError, leased
+from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from shelfsync.catalog.column_reading import ColumnReadings
-    from shelfsync.catalog.steps.each_vendor import StepReport
     from shelfsync.context import Context
+    from shelfsync.vendors.isolation import StepReport
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,6 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.steps.each_vendor import TAKEN_WAIT_S, Skip
-from shelfsync.catalog.steps.vendor_lease import holding
 from shelfsync.platform.jobs.job import database_is_away, reason_of
 from shelfsync.platform.jobs.poll import known, received
 from shelfsync.platform.jobs.table import Kind, State
@@ -15,6 +13,8 @@ from shelfsync.platform.jobs.wait import poll_overdue
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.steps.acknowledge import acknowledge
 from shelfsync.store.leases import LeaseLostError
+from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
+from shelfsync.vendors.lease import holding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

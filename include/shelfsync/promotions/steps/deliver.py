@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api import StreamedBody
 from partner_api.errors import AmbiguousError, UnavailableError
-from shelfsync.catalog.steps.each_vendor import TAKEN_WAIT_S, Skip
-from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
 from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
@@ -32,6 +30,8 @@ from shelfsync.promotions.plan import meet
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
+from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
+from shelfsync.vendors.lease import HeldBody, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,6 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.steps.partition import Partition
 from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
 from shelfsync.errors import DataError
 from shelfsync.outages import PROMOTIONS, erp_asked
@@ -14,6 +13,7 @@ from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.promotions.warehouse import record
+from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +57,7 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
             proof = extracted.proof()
             unread = dict(extracted.failed)
         files = partition.finish()
-        nameless, failed = partition.nameless_raw, partition.failed
+        nameless, failed = partition.nameless, partition.failed
     unread |= {vendor: f"its rows could not be written: {error}" for vendor, (error, _) in failed.items()}
     if EVERY in unread:
         raise DataError(f"promotions, extract: the rows of all vendors: {unread[EVERY]}")

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.catalog.steps.move_baseline import Move, move_baseline
-from shelfsync.catalog.steps.vendor_lease import holding
 from shelfsync.errors import MovedError
 from shelfsync.store.compare_and_swap import ATTEMPTS
+from shelfsync.vendors.lease import holding
 
 VENDOR = "store-001"
 

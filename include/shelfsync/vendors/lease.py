@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync import logs
-from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.steps.each_vendor import TAKEN_EVERY_S, Done, Skip, Taken, each_vendor, nothing
-from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.store.leases import LeaseLostError, leased
+from shelfsync.vendors.isolation import TAKEN_EVERY_S, Skip, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from shelfsync.catalog.ledger.jobs import CatalogJob
-    from shelfsync.catalog.ledger.vendor_runs import VendorRun
-    from shelfsync.catalog.steps.each_vendor import StepReport
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
 
@@ -41,55 +35,6 @@ def holding(context: Context, vendor: str, *, wait_s: float = 0.0) -> Iterator[L
         except LeaseLostError as lost:
             log.warning("%s", lost)
             raise Skip(str(lost)) from lost
-
-
-def each_open_job(
-    context: Context,
-    run_id: int,
-    names: Iterable[str],
-    step: str,
-    work: Callable[[Context, CatalogJob, Lease], None],
-    *,
-    otherwise: str,
-    comes_back: bool,
-) -> StepReport:
-    """Calls `work` for each open job of this run, under the lease of its vendor. `otherwise`: why a vendor without one is skipped."""
-
-    def each(row: VendorRun, _nothing: None) -> None:
-        with holding(context, row.vendor) as lease:
-            found = catalog_jobs.open_jobs(lease.session, run_id=run_id, vendors=[row.vendor])
-            if not found:
-                raise Skip(otherwise)
-            _each_job(found, lambda job: work(context, job, lease))
-
-    return each_vendor(context, run_id, names, step, nothing, each, comes_back=comes_back)
-
-
-def _each_job(found: Iterable[CatalogJob], work: Callable[[CatalogJob], None]) -> None:
-    """Calls `work` for each job of a vendor; one that fails stops no other, and the first failure is raised at the end (I10).
-
-    Raises Skip if there was nothing to do for any job.
-    """
-    done = 0
-    skips: list[Skip] = []
-    failures: list[Exception] = []
-    for job in found:
-        with logs.about(job=job.job_id):
-            try:
-                work(job)
-            except Skip as skip:
-                skips.append(skip)
-            except Exception as error:
-                if stops_every_job(error) or isinstance(error, LeaseLostError):
-                    raise
-                log.error("vendor %s, job %d: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400  in a line
-                failures.append(error)
-            else:
-                done += 1
-    if failures:
-        raise failures[0]
-    if skips and not done:
-        raise next((skip for skip in skips if not isinstance(skip, Done)), skips[0])
 
 
 @contextlib.contextmanager

@@ -126,18 +126,7 @@ class Partition:
 
     @property
     def nameless(self) -> pa.Table:
-        """Rows that name no usable vendor, as rows of the catalog's quarantine; the first of them where they are many."""
-        import pyarrow as pa
-
-        from shelfsync.schemas import QUARANTINE, RAW
-
-        return pa.concat_tables(
-            [_nameless_rows(table.select(RAW.names)) for table in self._nameless] or [QUARANTINE.empty_table()]
-        )
-
-    @property
-    def nameless_raw(self) -> pa.Table:
-        """The same rows, unchanged."""
+        """Rows that name no usable vendor, unchanged; the first of them where they are many."""
         import pyarrow as pa
 
         from shelfsync.schemas import RAW
@@ -213,11 +202,3 @@ class Partition:
             if held:
                 writer.write_table(pa.concat_tables(held))
         return staged.path
-
-
-def _nameless_rows(chunk: pa.Table) -> pa.Table:
-    """Rows without a vendor, as rows of the quarantine. Text that no database accepts (NUL, half characters) is only in `raw`."""
-    from shelfsync.catalog.snapshot import make_snapshot
-    from shelfsync.settings import NormaliseSettings
-
-    return make_snapshot(chunk, NormaliseSettings()).quarantine

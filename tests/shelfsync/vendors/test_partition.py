@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import subprocess
@@ -13,18 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX
-from shelfsync.catalog.steps.extract import shards
-from shelfsync.catalog.steps.partition import NAMELESS_KEPT, Partition
-from shelfsync.catalog.warehouse import record
 from shelfsync.schemas import RAW
 from shelfsync.store.lake import Lake
+from shelfsync.vendors.partition import NAMELESS_KEPT, Partition
 
 KILLED = """
 import os, signal, sys
 import pyarrow as pa
 from shelfsync.schemas import RAW
-from shelfsync.catalog.steps.partition import Partition
+from shelfsync.vendors.partition import Partition
 from shelfsync.store.lake import Lake
 
 rows = [{"row_number": number, "vendor": "store-001", "sku": f"s{number}"} for number in range(9)]
@@ -73,14 +69,6 @@ def test_vendors_that_were_not_asked_for_are_left_out():
         assert {vendor: rows for vendor, (_, rows) in partition.finish().items()} == {"store-002": 2}
 
 
-def test_a_row_without_a_vendor_keeps_all_its_values():
-    with Partition(Lake("memory://nameless")) as partition:
-        partition.add(_chunks([None], 1)[0])
-        row = partition.nameless.to_pylist()[0]
-    assert row["reason"] == "vendor_missing"
-    assert json.loads(row["raw"])["sku"] == "s1"
-
-
 def test_however_many_rows_name_no_vendor_the_others_go_on_and_few_are_kept():
     with Partition(Lake(f"memory://partition-{next(_roots)}")) as partition:
         for number in range(3):
@@ -105,32 +93,6 @@ def test_a_process_leaves_no_file_behind_however_it_ends(tmp_path, word, code):
     ended = subprocess.run([sys.executable, "-c", KILLED, word], env=environment, capture_output=True, check=False)
     assert ended.returncode == code, ended.stderr.decode()
     assert list(tmp_path.rglob("*")) == []
-
-
-@given(count=st.integers(1, 500), size=st.integers(1, 20), most=st.integers(1, 40))
-def test_shards_hold_every_vendor_once_and_are_never_more_than_allowed(count, size, most):
-    names = [f"v{number:03}" for number in range(count)]
-    cut = shards(names, 1, size, most)
-    assert [vendor for shard in cut for vendor in shard["vendors"]] == names
-    assert len(cut) <= most
-    assert [shard["shard"] for shard in cut] == list(range(len(cut)))
-
-
-@pytest.mark.parametrize("sku", ["nul\0inside", "x" * 3000, "half \ufffd character"])
-def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text(engine, sku):
-    chunk = pa.Table.from_pylist([{"row_number": 1, "vendor": " ", "sku": sku}], schema=RAW)
-    with Partition(Lake(f"memory://partition-{next(_roots)}")) as partition:
-        partition.add(chunk)
-        rows = partition.nameless
-    with engine.begin() as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO warehouse.sync_run (run_id, run_key, kind, dry_run, state, started_at)"
-            " VALUES (1, 'k', 'full', false, 'running', now())"
-        )
-        record.replace_quarantine(connection, 1, None, rows)
-        kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
-    assert (kept.sku, kept.reason) == (None, "vendor_missing")
-    assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:RAW_CHARACTERS_MAX]
 
 
 def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that_store():
