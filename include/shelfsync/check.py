@@ -218,8 +218,8 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from shelfsync.catalog.assortment.known_skus import known_skus
     from shelfsync.catalog.snapshot import make_snapshot
-    from shelfsync.catalog.steps.known_skus import known_skus
     from shelfsync.schemas import QUARANTINE
 
     settings, whole = context.settings, rows.num_rows < SAMPLE_ROWS

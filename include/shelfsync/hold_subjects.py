@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shelfsync.catalog.assortment import product_names
 from shelfsync.catalog.steps import holds as of_catalog
-from shelfsync.catalog.steps import product_names
 from shelfsync.catalog.steps.sync import deliver_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.decisions.subject import HoldSubject

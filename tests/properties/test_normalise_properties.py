@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import normalised, raw
 from catalog_strategies import NUMBERS_OF_ERPS, ROWS_OF_ERPS
-from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX, make_snapshot
+from shelfsync.catalog.snapshot import make_snapshot
+from shelfsync.rows.item import RAW_CHARACTERS_MAX
 from shelfsync.rows.quarantine_reason import REASONS
 from shelfsync.schemas import FIELDS, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings

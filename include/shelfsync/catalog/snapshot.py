@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
     from shelfsync.settings import NormaliseSettings
 
-RAW_CHARACTERS_MAX = 240
-"""How many characters of each value of a quarantined row are stored: eleven values of six bytes a character are less than 16 KiB."""
 NAME_CHARACTERS_MAX = 120
 """How many characters of a product's name are kept."""
 _UNREADABLE = "\ufffd line"
@@ -393,7 +391,7 @@ def _described(
         "vendor": pc.if_else(without_vendor, no_text, rows["vendor"]),
         "sku": shown,
         **reasons,
-        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
+        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=item.RAW_CHARACTERS_MAX),
         "row_sent": pa.repeat(pa.scalar(row_sent), len(shown)),
     }
     return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync import display, outages
-from shelfsync.catalog.steps.product_names import of_skus
+from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import DataError

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
@@ -315,7 +314,7 @@ def _table(rows: dict[str, pa.Array], skus: pa.Array, described: dict[str, pa.Ar
         "vendor": rows["vendor"],
         "sku": pc.if_else(unusable, pa.scalar(None, pa.string()), skus),
         **described,
-        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
+        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=item.RAW_CHARACTERS_MAX),
     }
     return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
 

@@ -7,10 +7,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog import stake
+from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
-from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.assortment import product_names
+from shelfsync.catalog.assortment.known_skus import known_skus
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.ledger.restorations import in_force
-from shelfsync.catalog.steps import product_names
 from shelfsync.catalog.steps.each_vendor import each_vendor
-from shelfsync.catalog.steps.known_skus import known_skus
 from shelfsync.catalog.steps.restore import restored
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError

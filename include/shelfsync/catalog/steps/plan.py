@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from shelfsync import display
+from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
-from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.decisions.moves import ordered
 from shelfsync.errors import DataError
 from shelfsync.platform.rate_limit.forecast import Requests

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.assortment import unknown_skus
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.evidence import sendings, sent_lately
 from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, OUTCOME
@@ -41,9 +41,9 @@ def with_listing(context: Context, job: CatalogJob, items: pa.Table, outcomes: p
     asked = provable(items.filter(pc.is_in(column(items, "sku"), value_set=left)))
     if job.attempts == 0 or not context.settings.sync.readback_requests_max or not asked.num_rows:
         return outcomes
-    unknown = rejected_skus.unknown_now(context, job.vendor)
+    unknown = unknown_skus.unknown_now(context, job.vendor)
     entries = _entries(context, job.vendor, asked)
-    rejected_skus.release_listed(context, job.vendor, unknown, [entry.sku for entry in entries])
+    unknown_skus.release_listed(context, job.vendor, unknown, [entry.sku for entry in entries])
     shown = [Shown(entry.sku, entry.barcodes, entry.price, entry.active) for entry in entries]
     lines = listing_lines(asked, shown, key, perhaps_older=_perhaps_older(context, job, asked))
     if not lines.num_rows:

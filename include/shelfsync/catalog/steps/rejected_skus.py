@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync import display
+from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.catalog.ledger import observations, rejections
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection import kind_of
-from shelfsync.catalog.steps.product_names import of_skus
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     import pyarrow as pa
@@ -131,19 +131,3 @@ def release(context: Context, vendor: str, skus: Sequence[str]) -> dict[str, Any
                 f" released; `shelfsync rejections list --vendor {vendor}` lists those that are"
             )
     return {"released": released, "lines": [f"{released} SKUs of vendor {vendor} are sent again by the next run"]}
-
-
-def unknown_now(context: Context, vendor: str) -> dict[str, int]:
-    """SKUs rejected as unknown -> the job that rejected them. Read before the listing that may release them is requested."""
-    with context.engine.connect() as connection:
-        return rejections.unknown_now(connection, vendor)
-
-
-def release_listed(context: Context, vendor: str, before: dict[str, int], shown: Iterable[str | None]) -> None:
-    """Releases SKUs that were unknown before the listing was requested, and are in it. A wrong listing costs one try."""
-    known = {sku: before[sku] for sku in shown if sku in before}
-    if not known:
-        return
-    with context.engine.begin() as connection:
-        released = rejections.let_go_unchanged(connection, vendor, known, "listing")
-    log.info("vendor %s: %d SKUs that were unknown are in the listing and are sent again", vendor, released)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
+from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import extracts, restorations, runs, vendors
-from shelfsync.catalog.steps.product_names import with_names
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
 from shelfsync.store.metadata import instant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.catalog.ledger.tables import vendor as catalog_vendor
+from shelfsync.catalog.assortment.state import every_vendor
 from shelfsync.orders.ledger.tables import customer_order, order_day, order_gap, order_history, order_version
 from shelfsync.store.metadata import instant
 
@@ -42,11 +42,8 @@ def vendors(connection: Connection, wanted: Sequence[str]) -> list[str]:
     """The stores whose history is read: the wanted ones, or all stores of catalog and orders."""
     if wanted:
         return sorted(wanted)
-    known = sa.union(
-        sa.select(catalog_vendor.c.vendor),
-        sa.select(customer_order.c.vendor).where(customer_order.c.vendor.is_not(None)).distinct(),
-    )
-    return sorted(connection.execute(known).scalars())
+    ordered = sa.select(customer_order.c.vendor).where(customer_order.c.vendor.is_not(None)).distinct()
+    return sorted({*every_vendor(connection), *connection.execute(ordered).scalars()})
 
 
 def least_recently_read_first(connection: Connection, names: Sequence[str]) -> list[str]:

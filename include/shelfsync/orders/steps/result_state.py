@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import InvalidRequestError, NotFoundError
-from shelfsync.catalog.steps import rejected_skus
+from shelfsync.catalog.assortment import unknown_skus
 from shelfsync.orders.cart import Product, new_skus
 from shelfsync.orders.ledger import orders, picking
 from shelfsync.orders.order_state import FULFILLED
@@ -54,7 +54,7 @@ def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, 
         rows = picking.recent(connection, vendor, skus, within_s=FRESH_S)
     products_by_sku = {row.sku: Product(row.sku, row.price, row.by_weight, row.name) for row in rows if row.known}
     asked = sorted(set(skus) - {row.sku for row in rows})
-    unknown = rejected_skus.unknown_now(context, vendor) if asked else {}
+    unknown = unknown_skus.unknown_now(context, vendor) if asked else {}
     for sku in asked:
         entry = _listed(context, vendor, sku)
         with context.engine.begin() as connection:
@@ -68,7 +68,7 @@ def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, 
                 name=entry.title if entry else None,
             )
         if entry is not None:
-            rejected_skus.release_listed(context, vendor, unknown, [sku])
+            unknown_skus.release_listed(context, vendor, unknown, [sku])
             products_by_sku[sku] = Product(sku, entry.price, entry.is_sold_by_weight, entry.title)
     return products_by_sku
 

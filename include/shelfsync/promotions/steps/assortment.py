@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import observations, tables, vendors
+from shelfsync.catalog.assortment import state
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,13 +28,13 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
     from shelfsync.schemas import SNAPSHOT, completed
 
     with context.engine.connect() as connection:
-        base = vendors.current_baseline(connection, vendor)
-        seen = observations.newest(connection, vendor)
-        snapshot = _newest_snapshot(connection, vendor)
+        base = state.acknowledged(connection, vendor)
+        seen = state.observed(connection, vendor)
+        snapshot = state.wanted(connection, vendor)
         newer = [] if seen is None else _priced_since(connection, vendor, seen.last_job_id or 0)
     known = []
     if base is not None:
-        known.append(context.lake.read_table(base.path, columns=["sku", "price", "active"]))
+        known.append(context.lake.read_table(base, columns=["sku", "price", "active"]))
     if seen is not None:
         known.append(_without_prices(context.lake.read_table(seen.path, columns=["sku", "price", "active"]), newer))
     if not known:
@@ -84,18 +84,6 @@ def _priced_since(connection: sa.engine.Connection, vendor: str, job_id: int) ->
 def known_vendors(context: Context) -> tuple[str, ...]:
     """The vendors that `*` means: those the catalog has been synced with, as far as they are not left out by setting."""
     with context.engine.connect() as connection:
-        known = sorted(vendors.known_vendors(connection))
+        known = sorted(state.known_vendors(connection))
     wanted = context.settings.sync.vendors
     return tuple(name for name in known if not wanted or name in wanted)
-
-
-def _newest_snapshot(connection: sa.engine.Connection, vendor: str) -> str | None:
-    row = tables.vendor_run.c
-    statement = (
-        sa.select(row.snapshot_path)
-        .join(tables.run, tables.run.c.run_id == row.run_id)
-        .where(row.vendor == vendor, row.snapshot_path.is_not(None), ~tables.run.c.dry_run)
-        .order_by(row.generation.desc())
-        .limit(1)
-    )
-    return connection.execute(statement).scalar_one_or_none()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.steps.known_skus import known_of_any
+from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of

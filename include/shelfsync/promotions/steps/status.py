@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.steps.product_names import of_any
+from shelfsync.catalog.assortment.product_names import of_any
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import by_rule

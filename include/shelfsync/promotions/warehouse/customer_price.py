@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
-from shelfsync.catalog.warehouse.baseline_history import unmoved
+from shelfsync.catalog.assortment.state import unmoved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

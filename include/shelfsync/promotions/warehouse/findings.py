@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.ledger.observations import Observation
+    from shelfsync.catalog.assortment.state import Observation
     from shelfsync.context import Context
 
 _CHUNK = 5_000
@@ -195,10 +195,10 @@ def look(context: Context, run_id: int) -> dict[str, int]:
 
 def after_end(context: Context, run_id: int, vendor: str) -> None:
     """What the platform showed of a SKU after its promotion had ended, against the price that it had acknowledged by then."""
-    from shelfsync.catalog.ledger import observations
+    from shelfsync.catalog.assortment.state import observed
 
     with context.engine.connect() as connection:
-        seen = observations.newest(connection, vendor)
+        seen = observed(connection, vendor)
         if seen is None:
             return
         over = ended(connection, vendor, seen.observed_at)

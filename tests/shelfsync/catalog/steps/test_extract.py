@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog.snapshot import RAW_CHARACTERS_MAX, nameless
+from shelfsync.catalog.snapshot import nameless
 from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse import record
+from shelfsync.rows.item import RAW_CHARACTERS_MAX
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 

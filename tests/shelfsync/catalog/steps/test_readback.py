@@ -115,19 +115,19 @@ def test_an_unknown_sku_that_the_listing_shows_is_sent_again_and_a_listing_that_
 
 @pytest.mark.slow
 def test_a_rejection_newer_than_the_listing_is_not_released_by_it(make_shelf):
-    from shelfsync.catalog.steps import rejected_skus
+    from shelfsync.catalog.assortment import unknown_skus
 
     shelf = make_shelf()
     shelf.platform.faults()
     shelf.erp.put("store-001", "late", "5.00")
     shelf.sync("delta")
     context = shelf.app.context
-    before = rejected_skus.unknown_now(context, "store-001")
+    before = unknown_skus.unknown_now(context, "store-001")
     shelf.erp.put("store-001", "late", "6.00")
     assert shelf.sync("delta")["rejected"] == 1
-    rejected_skus.release_listed(context, "store-001", before, ["late"])
+    unknown_skus.release_listed(context, "store-001", before, ["late"])
     assert shelf.sync("delta")["sent"] == 0
-    rejected_skus.release_listed(context, "store-001", rejected_skus.unknown_now(context, "store-001"), ["a", None])
+    unknown_skus.release_listed(context, "store-001", unknown_skus.unknown_now(context, "store-001"), ["a", None])
     assert shelf.sync("delta")["sent"] == 0
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shelfsync.catalog.steps import product_names
+from shelfsync.catalog.assortment import product_names
 
 SQL = "SELECT vendor, sku, price, quantity, 'Milk at ' || price AS name FROM stock"
 

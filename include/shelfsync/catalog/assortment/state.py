@@ -1,0 +1,38 @@
+"""The stores that the catalog has, and of each store where its acknowledged, observed and wanted values are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import tables, vendors
+from shelfsync.catalog.ledger.observations import Observation
+from shelfsync.catalog.ledger.observations import newest as observed
+from shelfsync.catalog.ledger.vendors import known_vendors
+from shelfsync.catalog.ledger.vendors import names as every_vendor
+from shelfsync.catalog.warehouse.baseline_history import unmoved
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+__all__ = ["Observation", "acknowledged", "every_vendor", "known_vendors", "observed", "unmoved", "wanted"]
+
+
+def acknowledged(connection: Connection, vendor: str) -> str | None:
+    """Lake: the baseline in force; None while nothing was ever acknowledged."""
+    base = vendors.current_baseline(connection, vendor)
+    return None if base is None else base.path
+
+
+def wanted(connection: Connection, vendor: str) -> str | None:
+    """Lake: the newest snapshot, of any run that is no plan; None without one."""
+    row = tables.vendor_run.c
+    statement = (
+        sa.select(row.snapshot_path)
+        .join(tables.run, tables.run.c.run_id == row.run_id)
+        .where(row.vendor == vendor, row.snapshot_path.is_not(None), ~tables.run.c.dry_run)
+        .order_by(row.generation.desc())
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()
