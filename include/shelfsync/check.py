@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
 from shelfsync import display, logs
+from shelfsync.alerts.steps import tell
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
@@ -250,11 +251,30 @@ _CHANGED = (
 
 
 def warnings(context: Context) -> list[str]:
-    """What stops no catalog and is wrong all the same: orders without a store, a receiver without TLS, rows that name no vendor."""
+    """What stops no catalog and is wrong all the same: orders without a store, a receiver without TLS, rows that name no vendor, no route.
+
+    ConfigurationError: a route of alerts is wrong.
+    """
+    tell.check_routes(context)
     exposed = tls_warning(context.settings.webhook)
     with context.engine.connect() as connection:
         nameless = quarantine.unusable_lines(quarantine.unusable_of_last(connection))
-    return [*unknown_lines(), *_orders(context.settings), *([] if exposed is None else [exposed]), *nameless]
+    return [
+        *unknown_lines(),
+        *_orders(context.settings),
+        *([] if exposed is None else [exposed]),
+        *nameless,
+        *_no_route(context.settings),
+    ]
+
+
+def _no_route(settings: Settings) -> list[str]:
+    """A chain in operation whose alerts reach no person."""
+    if settings.alerts.routes or not _is_elsewhere(settings.platform.base_url):
+        return []
+    return [
+        "SHELFSYNC_ALERTS__ROUTES names no route, so no person gets a message about an alert (docs/how-to/alarms.md)"
+    ]
 
 
 def new_ledger_warning(context: Context) -> str | None:

@@ -84,6 +84,10 @@ ABSENT_PAGE = "docs/how-to/connecting-your-erp.md#a-product-is-absent-and-stays-
 """Why a SKU that left the extract stays on sale, and what to do."""
 
 
+RUNBOOKS = "docs/how-to/runbooks/"
+"""Where the runbooks are, in the project."""
+
+
 class Alarm(StrEnum):
     """What reports itself: an alarm or a stall. Its page is one screen: what to do, and when it is over. The report names the page."""
 
@@ -107,7 +111,7 @@ class Alarm(StrEnum):
     @property
     def page(self) -> str:
         """Where its page is, in the project."""
-        return f"docs/how-to/runbooks/{self.value}.md"
+        return f"{RUNBOOKS}{self.value}.md"
 
     def line(self, message: str) -> str:
         """The message with its page at the end."""

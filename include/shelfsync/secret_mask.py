@@ -153,6 +153,20 @@ def in_address(text: str, *, declared: bool) -> Iterator[str]:
     yield from _named_values(text, every=declared and text.casefold().startswith("http"))
 
 
+_NAMED_HOST = ("mailto", "json", "xml", "form", "http", "syslog")
+"""Kinds of services whose address names a host; that of any other may begin with a token."""
+
+
+def in_service(text: str) -> Iterator[str]:
+    """The secrets inside the address of a messaging service, where user, host, path and parameters may each be a token."""
+    yield from in_address(text, declared=True)
+    scheme, _, rest = text.partition("://")
+    host = rest.partition("?")[0].rpartition("@")[2].partition("/")[0].partition(":")[0]
+    named = scheme.casefold().startswith(_NAMED_HOST)
+    pieces = re.split(r"[/:?&=@#,]+", rest)
+    yield from (one for one in pieces if len(one) >= PART and not (named and one == host))
+
+
 _PORT = re.compile(r"\d{1,5}(?:[/?#]|$)")
 _KEY_IS_SECRET = ("s3", "gs", "gcs", "r2", "oss", "cos", "http")
 """Kinds of addresses whose user is a key or a token."""

@@ -42,6 +42,7 @@ OPTIONS = {
         "changes: start catalog_delta_sync also within seconds of a change in the ERP; needs SHELFSYNC_ERP__CHANGES_SQL or _FILES. none: do not.",
         "changes",
     ),
+    "alerts_schedule": _cron("* * * * *", "alerts_watch runs", "; with none, no message is sent"),
     "export_schedule": _cron("37 4 * * *", "assortment_export runs", example="15 5 * * *"),
     "holds_schedule": _cron("1-59/5 * * * *", "catalog_holds asks about what the guards hold"),
     "recover_schedule": _cron("*/5 * * * *", "catalog_recover runs"),

@@ -137,6 +137,16 @@ def recover() -> dict[str, Any]:
 
 
 @task
+def watch_alerts() -> dict[str, Any]:
+    """Opens and closes alerts, and sends their messages. A route that refuses is an alert itself, so it fails no task."""
+    from shelfsync.conditions import watch
+
+    with open_app(PLATFORM) as app:
+        result = watch(app)
+    return {name: len(found) for name, found in result.items()}
+
+
+@task
 def remove_expired() -> dict[str, Any]:
     """Removes rows and files that are older than their retention and no longer needed."""
     from shelfsync.housekeeping.remove_expired import remove_expired as remove

@@ -80,6 +80,8 @@ EXAMPLES = {
     "erp.mapping": "/etc/shelfsync/mapping.py:rows",
     "erp.count_sql": "SELECT count(*) FROM sales_view",
     "erp.control_file": "/data/{vendor}.count",
+    "alerts.routes": '[{"name": "operators", "address": "mailto://USER:PASSWORD@smtp.example.com"}]',
+    "alerts.link": "https://airflow.example.com/shelfsync",
     "metrics.statsd": "statsd.example.com:8125",
     "webhook.secret": "a-long-random-text",
     "webhook.secret_previous": "the-long-text-before",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_FILES = sorted((PROJECT / "dags").glob("*.py"))
 DAG_IDS = {
+    "alerts_watch",
     "assortment_export",
     "catalog_delta_sync",
     "catalog_full_sync",
@@ -141,7 +142,7 @@ def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id:
     assert (dag.catchup, dag.max_active_runs) == (False, runs.get(dag_id, 1))
     assert dag.dagrun_timeout is not None
     assert "shelfsync" in dag.tags
-    assert len(dag.tags & {"catalog", "promotions", "orders", "housekeeping"}) == 1
+    assert len(dag.tags & {"alerts", "catalog", "promotions", "orders", "housekeeping"}) == 1
 
 
 def test_the_ledger_keeps_an_export_as_long_as_its_run_may_last(dag_bag: DagBag) -> None:

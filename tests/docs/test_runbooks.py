@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import LiveReceiver, request
+from shelfsync.alerts.kind import KINDS
 from shelfsync.errors import Alarm
 from shelfsync.store import partitions
 
@@ -80,17 +81,18 @@ def test_every_alarm_has_a_page_with_what_to_do_and_a_place_in_the_list(alarm):
 
 
 def test_every_alarm_is_raised_and_names_its_page():
-    """By its name, or as a kind of `orders.keep`, which adds the page to each message that it stores."""
+    """By its name: in a line of a step, or as the page of a kind of alerts."""
     code = "".join(
         file.read_text("utf-8") for file in (ROOT / "include/shelfsync").rglob("*.py") if file.name != "errors.py"
     )
-    kinds = {
-        word
-        for found in re.findall(r"order_alarms\.keep\(connection, \(([^)]*)\)", code)
-        for word in re.findall(r'"(\w+)"', found)
-    }
-    raised = set(re.findall(r"\bAlarm\.([A-Z_]+)\b", code)) | {kind.upper() for kind in kinds}
+    raised = set(re.findall(r"\bAlarm\.([A-Z_]+)\b", code))
     assert raised == set(Alarm.__members__)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_of_alert_has_a_runbook_and_stands_in_the_list(kind):
+    assert (ROOT / kind.page).exists()
+    assert f"| `{kind.name}` |" in (ROOT / "docs/how-to/alarms.md").read_text("utf-8")
 
 
 def test_every_recommended_alarm_of_a_metric_has_a_page():

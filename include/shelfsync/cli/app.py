@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.cli import control, data, decide, inspect, orders, promotions, sandbox, sync
+from shelfsync.cli import alerts, control, data, decide, inspect, orders, promotions, sandbox, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -69,6 +69,7 @@ command(
 )(inspect.explain)
 app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)
 
+app.add_typer(alerts.app, name="alerts", rich_help_panel=DECIDE)
 app.add_typer(decide.holds, name="holds", rich_help_panel=DECIDE)
 app.add_typer(decide.rejections, name="rejections", rich_help_panel=DECIDE)
 app.add_typer(orders.app, name="orders", rich_help_panel=DECIDE)

@@ -6,6 +6,7 @@ Secrets are `SecretStr`: they do not show in a repr, a log or a dump.
 
 from __future__ import annotations
 
+from shelfsync.settings.alerts import AlertRoute, AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
     ExportSettings,
@@ -27,6 +28,8 @@ from shelfsync.settings.settings import FILE, PROJECT, Settings, config_file
 __all__ = [
     "FILE",
     "PROJECT",
+    "AlertRoute",
+    "AlertSettings",
     "DriftSettings",
     "ErpSettings",
     "ExportSettings",

@@ -19,7 +19,8 @@ from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
-from shelfsync.secret_mask import MASK, in_address, mask
+from shelfsync.secret_mask import MASK, in_address, in_service, mask
+from shelfsync.settings.alerts import AlertRoute
 from shelfsync.settings.settings import FILE, Settings, config_file
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def _read(overrides: dict[str, Any]) -> Settings:
     except ValueError as error:  # a mapping of the environment or a TOML file that does not parse
         if found := _no_mapping():
             name, why = found
-            remedy = 'Write it as JSON in single quotes: \'{"sku": "item_code"}\'.'
+            example = '[{"name": "operators", …}]' if name.endswith("__ROUTES") else '{"sku": "item_code"}'
+            remedy = f"Write it as JSON in single quotes: '{example}'."
             raise ConfigurationError(name, f"its value is no JSON: {why}", remedy) from None
         raise ConfigurationError(
             "SHELFSYNC_CONFIG", f"{file} cannot be read: {error}", "Correct the file's syntax."
@@ -125,12 +127,12 @@ def _unknown_names() -> list[str]:
 
 
 def _no_mapping() -> tuple[str, str] | None:
-    """The first variable of a mapping whose value is no JSON, and why; the value itself may be a secret."""
+    """The first variable of a mapping or of routes whose value is no JSON, and why; the value itself may be a secret."""
     for name in sorted(os.environ):
         model: Any = Settings
         for part in name.upper().removeprefix(_PREFIX).lower().split("__"):
             model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
-        if name.upper().startswith(_PREFIX) and get_origin(model) is dict:
+        if name.upper().startswith(_PREFIX) and (get_origin(model) is dict or name.upper().endswith("__ROUTES")):
             try:
                 json.loads(os.environ[name])
             except ValueError as error:
@@ -192,6 +194,11 @@ def secrets(model: type[BaseModel], given: Any) -> Iterator[str]:
         kind, value = field.annotation, given.get(name) if isinstance(given, dict) else getattr(given, name, None)
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from secrets(kind, value)
+        elif name == "routes" and isinstance(value, (list, tuple)):
+            for route in value:
+                address = route.get("address") if isinstance(route, dict) else getattr(route, "address", None)
+                text = address.get_secret_value() if isinstance(address, SecretStr) else str(address or "")
+                yield from in_service(text)
         elif SecretStr.__name__ in str(kind) and value is not None:
             text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
             if not name.endswith(("url", "proxy")) or "://" not in text:
@@ -219,7 +226,10 @@ def masked(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return _secret(value.get_secret_value())
     if isinstance(value, BaseModel):
-        return {name: masked(getattr(value, name)) for name in type(value).model_fields}
+        shown = {name: masked(getattr(value, name)) for name in type(value).model_fields}
+        if isinstance(value, AlertRoute):
+            shown["address"] = f"{value.address.get_secret_value().partition('://')[0]}://{MASK}"
+        return shown
     if isinstance(value, dict):
         return {name: masked(one) for name, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

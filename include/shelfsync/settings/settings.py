@@ -17,6 +17,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
     ExportSettings,
@@ -91,6 +92,7 @@ class Settings(BaseSettings):
     export: ExportSettings = ExportSettings()
     drift: DriftSettings = DriftSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
+    alerts: AlertSettings = AlertSettings()
     promotions: PromotionSettings = PromotionSettings()
     local: LocalSettings = LocalSettings()
 

@@ -7,6 +7,7 @@ every process. Add each new module with a table here.
 
 from __future__ import annotations
 
+import shelfsync.alerts.ledger.tables
 import shelfsync.catalog.ledger.change_files
 import shelfsync.catalog.ledger.exports
 import shelfsync.catalog.ledger.extracts

@@ -10,7 +10,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 
 from browser_fixture import browser, chromium
 from serving import serving
-from shelfsync.orders.ledger import orders as order_alarms
+from shelfsync.alerts.ledger import alerts
 from shelfsync.pages.app import create_app
 from shelfsync.pages.shell import Viewer
 
@@ -60,7 +60,7 @@ def troubled(world):
     world.app.pause("all", None, why="wrong prices", who="ada")
     world.sync("full")
     with world.app.context.engine.begin() as connection:
-        order_alarms.keep(connection, ("not_taken",), {("not_taken", "store-001"): "3 orders reach no store"})
+        alerts.keep(connection, ("not_taken",), {("not_taken", "store-001"): "3 orders reach no store"})
     return world.app.context
 
 

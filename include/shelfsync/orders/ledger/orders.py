@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.errors import Alarm
-from shelfsync.orders.ledger.tables import customer_order, order_alarm, order_version
+from shelfsync.orders.ledger.tables import customer_order, order_version
 from shelfsync.store import bulk
 from shelfsync.store.metadata import after, instant
 
@@ -97,31 +95,3 @@ def confirmed(connection: Connection, order_id: str, statuses: Collection[str], 
     if since is not None:
         query = query.where(sa.or_(order_version.c.updated_at.is_(None), order_version.c.updated_at >= since))
     return connection.execute(query.limit(1)).one_or_none() is not None
-
-
-def keep(connection: Connection, kinds: Sequence[str], alarms: Mapping[tuple[str, str], str]) -> list[str]:
-    """Stores the alarms of these kinds, (kind, subject) -> text. Ends the others; returns the messages of new alarms, with their runbooks."""
-    lasting = sa.tuple_(order_alarm.c.kind, order_alarm.c.subject).in_(list(alarms)) if alarms else sa.false()
-    connection.execute(
-        order_alarm.update()
-        .where(order_alarm.c.kind.in_(list(kinds)), order_alarm.c.ended_at.is_(None), ~lasting)
-        .values(ended_at=instant())
-    )
-    new = []
-    for (kind, subject), text in sorted(alarms.items()):
-        message = Alarm[kind.upper()].line(text)
-        insertion = insert(order_alarm).values(kind=kind, subject=subject, message=message, raised_at=instant())
-        again = insertion.on_conflict_do_update(
-            index_elements=[order_alarm.c.kind, order_alarm.c.subject],
-            set_={"message": message, "raised_at": instant(), "ended_at": None},
-            where=order_alarm.c.ended_at.is_not(None),
-        )
-        if connection.execute(again.returning(order_alarm.c.kind)).one_or_none() is not None:
-            new.append(message)
-    return new
-
-
-def lasting(connection: Connection) -> list[dict[str, Any]]:
-    """The open alarms, the oldest first."""
-    query = sa.select(order_alarm).where(order_alarm.c.ended_at.is_(None)).order_by(order_alarm.c.raised_at)
-    return [dict(row) for row in connection.execute(query).mappings()]

@@ -206,15 +206,3 @@ order_gap = sa.Table(
     schema="ledger",
     comment="Orders that had no event when the history returned them",
 )
-
-order_alarm = sa.Table(
-    "order_alarm",
-    metadata,
-    text("kind", "not_taken, missed, overdue, not_sent, unreadable, quarantined or history", primary_key=True),
-    text("subject", "The store or the result that it is about, or the newest quarantined one", primary_key=True),
-    line("message", "The reported line", nullable=False),
-    written("raised_at", "When it was reported, once"),
-    moment("ended_at", "When it ended; null: it is open"),
-    schema="ledger",
-    comment="Alarms about stalled orders: each is reported once, and again only after it has ended",
-)

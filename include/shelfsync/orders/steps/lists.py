@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
+from shelfsync.alerts.ledger import alerts
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
-from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger.tables import customer_order as ledger_order
 from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
 from shelfsync.orders.order_state import load_version
+from shelfsync.orders.steps.watch import KINDS
 from shelfsync.orders.warehouse.record import customer_order, order_item
 from shelfsync.store.metadata import instant
 
@@ -95,7 +96,7 @@ def today(context: Context) -> dict[str, Any]:
             "orders": [dict(row) for row in rows],
             "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
             "gaps": order_history.gaps(connection, days=7),
-            "alarms": order_alarms.lasting(connection),
+            "alarms": alerts.open_alerts(connection, KINDS),
             "quarantined_events": events.quarantined_orders(connection, at_most=_QUARANTINED_MAX),
             "quarantined_results": [
                 row._asdict() for row in picking.quarantined_results(connection, at_most=_QUARANTINED_MAX)

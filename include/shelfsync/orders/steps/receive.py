@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.alerts.ledger import alerts
 from shelfsync.erp import diagnosis
 from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.inbox.events import ORDER_CHANNEL
-from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger import picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.picking_result import (
@@ -152,7 +152,7 @@ def _alarms(context: Context, rejected: dict[tuple[str, str], str]) -> list[str]
         for (order_id, result_id), why in sorted(rejected.items())[:_ALARMS_MAX]
     }
     with context.engine.begin() as connection:
-        new = order_alarms.keep(connection, ("unreadable",), alarms)
+        new = [one.line for one in alerts.keep(connection, ("unreadable",), alarms).opened]
     for message in new:
         log.error("collect: %s", message)
     return new

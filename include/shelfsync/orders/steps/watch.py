@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display, metrics
+from shelfsync.alerts.ledger import alerts
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
-from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
 from shelfsync.orders.warehouse.record import customer_order as warehouse_order
 from shelfsync.store.metadata import after
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _DAY_S = 86_400.0
+KINDS = ("not_taken", "missed", "overdue", "not_sent", "quarantined", "unreadable", "history")
+"""The kinds of alerts that the steps of orders open and close."""
 
 
 def overdue(connection: Connection, *, take_within_s: float, late_hours: float) -> Sequence[Any]:
@@ -55,24 +57,27 @@ def overdue(connection: Connection, *, take_within_s: float, late_hours: float) 
     return connection.execute(query.group_by(customer_order.c.vendor)).all()
 
 
-def quarantine_alarms(connection: Connection) -> dict[tuple[str, str], str]:
-    """(kind, subject) -> message: one alarm for all events and one for all results, raised again for each newer one. Sets their gauges."""
+def quarantine_alarms(connection: Connection) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], int]]:
+    """(kind, subject) -> message, and the number of the newest: one for all events and one for all results. Sets their gauges."""
     alarms: dict[tuple[str, str], str] = {}
+    revisions: dict[tuple[str, str], int] = {}
     count, newest = events.count_quarantined_orders(connection)
     metrics.gauge("orders.events_quarantined", count)
     for event in events.quarantined_orders(connection, at_most=1):
-        alarms["quarantined", f"events up to {newest}"] = (
+        revisions["quarantined", "events"] = newest or 0
+        alarms["quarantined", "events"] = (
             f"{count} order events could not be applied and are quarantined, the oldest is {event['event_id']}: {event['quarantine_reason']}. "
             f"See them all: `shelfsync inbox list --quarantined`; after the repair: `shelfsync inbox replay {event['event_id']}`"
         )
     count, newest = picking.count_quarantined_results(connection)
     metrics.gauge("orders.results_quarantined", count)
     for row in picking.quarantined_results(connection, at_most=1):
-        alarms["quarantined", f"results up to {newest}"] = (
+        revisions["quarantined", "results"] = newest or 0
+        alarms["quarantined", "results"] = (
             f"{count} picking results could not be processed and are quarantined, the oldest is {row.result_id} of order {row.order_id}: "
             f"{row.error}. After the repair: `shelfsync orders retry {row.order_id}`"
         )
-    return alarms
+    return alarms, revisions
 
 
 def watch_stores(context: Context) -> list[str]:
@@ -109,10 +114,11 @@ def watch_stores(context: Context) -> list[str]:
                 alarms["not_sent", ""] = (
                     f"{row.orders} picking results have not reached the platform, the oldest for {_minutes(row.age_s)}{why}"
                 )
-        alarms |= quarantine_alarms(connection)
+        quarantined, revisions = quarantine_alarms(connection)
         _count(waiting, results)
-        new = order_alarms.keep(connection, ("not_taken", "missed", "overdue", "not_sent", "quarantined"), alarms)
-    return _logged(new)
+        kinds = ("not_taken", "missed", "overdue", "not_sent", "quarantined")
+        kept = alerts.keep(connection, kinds, alarms | quarantined, revisions=revisions)
+    return _logged(kept)
 
 
 def watch_history(context: Context) -> list[str]:
@@ -128,8 +134,8 @@ def watch_history(context: Context) -> list[str]:
             for row in order_history.progress(connection)
             if float(row.behind_s) > days * _DAY_S
         }
-        new = order_alarms.keep(connection, ("history",), alarms)
-    return _logged(new)
+        kept = alerts.keep(connection, ("history",), alarms)
+    return _logged(kept)
 
 
 def _day(covered_to: Any) -> str:
@@ -166,7 +172,8 @@ def _minutes(age_s: Any) -> str:
     return f"{float(age_s) / 60:.0f} minutes"
 
 
-def _logged(new: list[str]) -> list[str]:
+def _logged(kept: alerts.Kept) -> list[str]:
+    new = [one.line for one in kept.opened]
     for message in new:
         log.error("watch: %s", message)
     return new
@@ -187,5 +194,5 @@ def order_gauges(connection: Connection, settings: OrdersSettings) -> dict[str, 
         "oldest_not_taken_s": max((float(row.age_s) for row in waiting), default=None),
         "not_sent": results.orders,
         "oldest_not_sent_s": None if results.age_s is None else float(results.age_s),
-        "alarms": [row["message"] for row in order_alarms.lasting(connection)],
+        "alarms": [row["line"] for row in alerts.open_alerts(connection, KINDS)],
     }

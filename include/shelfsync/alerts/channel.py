@@ -1,0 +1,56 @@
+"""Sends a text to an address by Apprise. What a service answered comes back as one line, without the address."""
+
+from __future__ import annotations
+
+import logging
+
+from shelfsync.errors import ConfigurationError, without_stop
+from shelfsync.secret_mask import mask
+
+
+class _Heard(logging.Handler):
+    """Keeps what Apprise logs about a refusal: it returns no reason."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def check_address(name: str, address: str) -> None:
+    """Raises a ConfigurationError if no service has such an address. Sends nothing."""
+    import apprise
+
+    if apprise.Apprise.instantiate(address) is None:
+        scheme = address.partition("://")[0] if "://" in address else "no scheme"
+        raise ConfigurationError(
+            "SHELFSYNC_ALERTS__ROUTES",
+            f"the address of the route {name!r} ({scheme}) is none that Apprise knows",
+            "Write it as Apprise's list of services has it, such as mailto://user:password@example.com.",
+        )
+
+
+def send(name: str, address: str, title: str, body: str) -> str | None:
+    """Sends one message. Returns None if the service took it, else what it answered. ConfigurationError: the address is none."""
+    import apprise
+
+    check_address(name, address)
+    heard, log = _Heard(), logging.getLogger("apprise")
+    propagates, log.propagate = log.propagate, False  # its lines may quote the address
+    log.addHandler(heard)
+    try:
+        service = apprise.Apprise(
+            asset=apprise.AppriseAsset(app_id="shelfsync", app_desc="shelfsync", async_mode=False)
+        )
+        service.add(address)
+        taken = service.notify(title=title, body=body, body_format=apprise.NotifyFormat.TEXT)
+    except Exception as error:  # noqa: BLE001  a library of a hundred services: whatever it raises, the message waits
+        return without_stop(mask(f"{type(error).__name__}: {error}"), 300)
+    finally:
+        log.removeHandler(heard)
+        log.propagate = propagates
+    if taken:
+        return None
+    return without_stop(mask(" ".join(heard.lines[-2:]) or "the service refused it without a reason"), 300)

@@ -1,0 +1,126 @@
+"""Alerts in the ledger: opened, kept and closed by who finds the conditions; acknowledged and muted by persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.ledger.tables import alert, alert_message, alert_mute
+from shelfsync.store.bulk import among
+from shelfsync.store.metadata import after, instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One row of `ledger.alert` that was opened, reported again, or closed just now."""
+
+    alert_id: int
+    kind: str
+    subject: str
+    message: str
+
+    @property
+    def line(self) -> str:
+        """The message with its runbook."""
+        return _line(self.kind, self.message)
+
+
+def _line(kind: str, message: str) -> str:
+    return f"{message.rstrip('.')}. Runbook: {KINDS[kind].page}"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What one look has changed."""
+
+    opened: tuple[Alert, ...]
+    closed: tuple[Alert, ...]
+
+
+def keep(
+    connection: Connection,
+    kinds: Collection[str],
+    found: Mapping[tuple[str, str], str],
+    *,
+    revisions: Mapping[tuple[str, str], int] | None = None,
+) -> Kept:
+    """Makes the open alerts of these kinds those that were found: (kind, subject) -> message. The others close.
+
+    A found one that is open already takes the newest message. If its revision is higher than before, it counts as opened again.
+    """
+    connection.execute(sa.text("LOCK TABLE ledger.alert IN SHARE ROW EXCLUSIVE MODE"))  # rare, and two would open one
+    still = sa.select(alert.c.alert_id, alert.c.kind, alert.c.subject, alert.c.message, alert.c.revision)
+    still = still.where(alert.c.closed_at.is_(None), alert.c.kind.in_(sorted(kinds)))
+    known = {(row.kind, row.subject): row for row in connection.execute(still)}
+    opened = []
+    for (kind, subject), message in sorted(found.items()):
+        revision = (revisions or {}).get((kind, subject), 0)
+        row = known.pop((kind, subject), None)
+        if row is None:
+            values = {"kind": kind, "subject": subject, "message": message, "revision": revision}
+            made = connection.execute(alert.insert().values(values).returning(alert.c.alert_id)).scalar_one()
+            opened.append(Alert(made, kind, subject, message))
+            continue
+        newest = max(revision, row.revision)
+        same = alert.update().where(alert.c.alert_id == row.alert_id)
+        connection.execute(same.values(message=message, revision=newest, seen_at=instant()))
+        if revision > row.revision:
+            opened.append(Alert(row.alert_id, kind, subject, message))
+    over = alert.update().where(among(alert.c.alert_id, [row.alert_id for row in known.values()]))
+    connection.execute(over.values(closed_at=instant()))
+    closed = tuple(Alert(row.alert_id, row.kind, row.subject, row.message) for row in known.values())
+    return Kept(tuple(opened), closed)
+
+
+def open_alerts(connection: Connection, kinds: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """The open alerts, of these kinds or of all, the oldest first: the columns of `ledger.alert`, and `line`, the message with its runbook."""
+    mine = sa.true() if kinds is None else alert.c.kind.in_(sorted(kinds))
+    statement = sa.select(alert).where(alert.c.closed_at.is_(None), mine).order_by(alert.c.alert_id)
+    return [{**row, "line": _line(row["kind"], row["message"])} for row in connection.execute(statement).mappings()]
+
+
+def newest(connection: Connection, *, most: int = 200) -> list[dict[str, Any]]:
+    """The last alerts, open or closed, newest first."""
+    statement = sa.select(alert).order_by(alert.c.alert_id.desc()).limit(most)
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def read(connection: Connection, alert_id: int) -> dict[str, Any] | None:
+    """One alert with its `messages`, or None."""
+    row = connection.execute(sa.select(alert).where(alert.c.alert_id == alert_id)).mappings().one_or_none()
+    if row is None:
+        return None
+    statement = sa.select(alert_message).where(alert_message.c.alert_id == alert_id)
+    messages = connection.execute(statement.order_by(alert_message.c.message_id)).mappings()
+    return {**row, "messages": [dict(message) for message in messages]}
+
+
+def acknowledge(connection: Connection, alert_id: int, *, who: str) -> bool:
+    """A person takes on an open alert. Returns False if it is closed or taken on already."""
+    free = alert.update().where(
+        alert.c.alert_id == alert_id, alert.c.closed_at.is_(None), alert.c.acknowledged_at.is_(None)
+    )
+    return connection.execute(free.values(acknowledged_by=who, acknowledged_at=instant())).rowcount == 1
+
+
+def mute(connection: Connection, kind: str, subject: str | None, *, who: str, why: str, hours: float) -> None:
+    """Sends no message of this kind, of one subject or of all, for so many hours; 0 ends it."""
+    mine = sa.and_(alert_mute.c.kind == kind, alert_mute.c.subject.is_not_distinct_from(subject))
+    connection.execute(alert_mute.update().where(mine, alert_mute.c.until_at > instant()).values(until_at=instant()))
+    if hours > 0:
+        values = {"kind": kind, "subject": subject, "who": who, "why": why, "until_at": after(hours * 3600)}
+        connection.execute(alert_mute.insert().values(values))
+
+
+def mutes(connection: Connection) -> list[dict[str, Any]]:
+    """What is muted now."""
+    statement = sa.select(alert_mute).where(alert_mute.c.until_at > instant()).order_by(alert_mute.c.mute_id)
+    return [dict(row) for row in connection.execute(statement).mappings()]

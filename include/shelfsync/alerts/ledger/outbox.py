@@ -1,0 +1,94 @@
+"""The outbox of alerts: which messages are owed to which route, and what became of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.alerts.ledger.tables import alert, alert_message
+from shelfsync.alerts.message import Due
+from shelfsync.store.bulk import among
+from shelfsync.store.metadata import after, instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from sqlalchemy.engine import Connection
+
+_MESSAGE = alert_message.c
+_WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
+
+
+def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Adds messages (`alert_id`, `act`, `revision`, `route`, `due_at`); one that is there already stays as it is."""
+    if rows:
+        connection.execute(insert(alert_message).values(list(rows)).on_conflict_do_nothing())
+
+
+def unreported(connection: Connection) -> list[dict[str, Any]]:
+    """(alert_id, route) of closed alerts whose opening a route has taken and whose end it does not know."""
+    ended = alert_message.alias()
+    known = sa.exists().where(
+        ended.c.alert_id == _MESSAGE.alert_id, ended.c.route == _MESSAGE.route, ended.c.act == "closed"
+    )
+    statement = (
+        sa.select(_MESSAGE.alert_id, _MESSAGE.route, sa.func.max(_MESSAGE.revision).label("revision"))
+        .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
+        .where(alert.c.closed_at.is_not(None), _MESSAGE.act == "opened", _MESSAGE.sent_at.is_not(None), ~known)
+        .group_by(_MESSAGE.alert_id, _MESSAGE.route)
+    )
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def drop(connection: Connection, routes: Collection[str], escalations: Collection[str]) -> None:
+    """Drops what no person needs any more: the opening of a closed alert, and what waits for a route that the settings do not name.
+
+    `escalations`: routes that need no message about an alert that a person has acknowledged.
+    """
+    mine = alert.c.alert_id == _MESSAGE.alert_id
+    over = sa.and_(_MESSAGE.act == "opened", sa.exists().where(mine, alert.c.closed_at.is_not(None)))
+    taken_on = sa.exists().where(mine, alert.c.acknowledged_at.is_not(None))
+    settled = sa.and_(_MESSAGE.act == "opened", _MESSAGE.route.in_(sorted(escalations)), taken_on)
+    unknown = _MESSAGE.route.not_in(sorted(routes))
+    gone = alert_message.update().where(_WAITS, sa.or_(over, settled, unknown))
+    connection.execute(gone.values(dropped_at=instant()))
+
+
+def due(connection: Connection) -> dict[str, list[Due]]:
+    """Route -> the messages that are due, oldest first."""
+    statement = (
+        sa.select(
+            *(_MESSAGE.route, _MESSAGE.message_id, _MESSAGE.alert_id, _MESSAGE.act),
+            *(alert.c.kind, alert.c.subject, alert.c.message, alert.c.opened_at, alert.c.closed_at),
+        )
+        .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
+        .where(_WAITS, _MESSAGE.due_at <= instant())
+        .order_by(_MESSAGE.message_id)
+    )
+    found: dict[str, list[Due]] = {}
+    for row in connection.execute(statement).mappings():
+        values = dict(row)
+        found.setdefault(values.pop("route"), []).append(Due(**values))
+    return found
+
+
+def sent(connection: Connection, messages: Collection[int]) -> None:
+    """The route has taken these."""
+    connection.execute(alert_message.update().where(among(_MESSAGE.message_id, messages)).values(sent_at=instant()))
+
+
+def refused(connection: Connection, messages: Collection[int], *, error: str, again_after_s: float) -> None:
+    """The route did not take these; it is tried again."""
+    values = {"tries": _MESSAGE.tries + 1, "error": error, "due_at": after(again_after_s)}
+    connection.execute(alert_message.update().where(among(_MESSAGE.message_id, messages)).values(values))
+
+
+def failures(connection: Connection) -> dict[str, tuple[int, str]]:
+    """Route -> (tries of its longest waiting message, the last error), where a message waits that the route has refused."""
+    statement = sa.select(
+        _MESSAGE.route, sa.func.max(_MESSAGE.tries).label("tries"), sa.func.max(_MESSAGE.error).label("error")
+    )
+    rows = connection.execute(statement.where(_WAITS, _MESSAGE.tries > 0).group_by(_MESSAGE.route))
+    return {row.route: (row.tries, row.error or "") for row in rows}

@@ -1,0 +1,101 @@
+"""What a route gets: one text for all that is due, the most severe first, alike alerts in one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shelfsync import display
+from shelfsync.alerts.kind import KINDS, Severity
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+
+SHOWN_MAX = 5
+"""So many alerts of one kind are told each by its sentence; of the others only the number."""
+_SEVERITIES = list(Severity)
+
+
+@dataclass(frozen=True)
+class Due:
+    """One message of the outbox, with its alert."""
+
+    message_id: int
+    alert_id: int
+    act: str
+    kind: str
+    subject: str
+    message: str
+    opened_at: dt.datetime
+    closed_at: dt.datetime | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it reports the end of its alert."""
+        return self.act == "closed"
+
+
+def title(due: Sequence[Due]) -> str:
+    """One line for a subject or a phone: the worst that is due, and how much else."""
+    opened = [one for one in due if not one.closed]
+    if not opened:
+        rest = f" and {len(due) - 1} more" if len(due) > 1 else ""
+        return f"shelfsync: over: {_name(due[0])}{rest}"
+    first = min(opened, key=_rank)
+    same = [one for one in opened if one.kind == first.kind]
+    others = len(opened) - len(same)
+    what = _name(first) if len(same) == 1 else f"{KINDS[first.kind].title} ({len(same)} times)"
+    return f"shelfsync: {KINDS[first.kind].severity}: {what}" + (f", and {others} more" if others else "")
+
+
+def body(due: Sequence[Due], *, link: str | None) -> str:
+    """Each kind with what is wrong, since when, what customers see, what happens by itself, the runbook; then what is over."""
+    opened = [one for one in due if not one.closed]
+    parts = [
+        _group(kind, [one for one in opened if one.kind == kind], link)
+        for kind in dict.fromkeys(one.kind for one in sorted(opened, key=_rank))
+    ]
+    closed = [one for one in due if one.closed]
+    if closed:
+        lines = [f"- {_name(one)}: {_lasted(one)}" for one in closed[:SHOWN_MAX]]
+        parts.append("\n".join(["Over:", *lines, *_rest(closed)]))
+    return "\n\n".join(parts)
+
+
+def _group(name: str, alike: Sequence[Due], link: str | None) -> str:
+    kind = KINDS[name]
+    lines = [
+        f"- {one.message.rstrip('.')} (alert {one.alert_id}, since {display.instant(one.opened_at)})"
+        for one in alike[:SHOWN_MAX]
+    ]
+    page = [] if link is None else [f"Page: {link.rstrip('/')}/alerts"]
+    return "\n".join(
+        [
+            f"{kind.severity.upper()}: {kind.title}" + (f", {len(alike)} times" if len(alike) > 1 else ""),
+            *lines,
+            *_rest(alike),
+            f"Customers: {kind.customers}",
+            f"By itself: {kind.by_itself}",
+            f"Runbook: {kind.page}",
+            *page,
+            f"Take it on: shelfsync alerts acknowledge {' '.join(str(one.alert_id) for one in alike[:SHOWN_MAX])}",
+        ]
+    )
+
+
+def _rest(alike: Sequence[Due]) -> list[str]:
+    return [f"- and {len(alike) - SHOWN_MAX} more: `shelfsync alerts list`"] if len(alike) > SHOWN_MAX else []
+
+
+def _rank(one: Due) -> tuple[int, str, int]:
+    return _SEVERITIES.index(KINDS[one.kind].severity), one.kind, one.alert_id
+
+
+def _name(one: Due) -> str:
+    return KINDS[one.kind].title + (f" ({one.subject})" if one.subject else "")
+
+
+def _lasted(one: Due) -> str:
+    end = "" if one.closed_at is None else f" to {display.instant(one.closed_at)}"
+    return f"from {display.instant(one.opened_at)}{end}"

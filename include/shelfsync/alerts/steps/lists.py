@@ -1,0 +1,85 @@
+"""Alerts for people: which there are, one with its messages, taking one on, muting, and trying a route."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shelfsync import display
+from shelfsync.alerts import channel
+from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.ledger import alerts
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shelfsync.context import Context
+
+
+def listed(context: Context, *, closed: bool = False) -> list[dict[str, Any]]:
+    """The open alerts, the most severe first; `closed`: the last 200 of any state, newest first. Each has its `severity`."""
+    with context.engine.connect() as connection:
+        rows = alerts.newest(connection) if closed else alerts.open_alerts(connection)
+    found = [{**row, "severity": KINDS[row["kind"]].severity} for row in rows if row["kind"] in KINDS]
+    return found if closed else sorted(found, key=lambda row: (_rank(row), row["alert_id"]))
+
+
+def _rank(row: dict[str, Any]) -> int:
+    return ("severe", "warning", "notice").index(row["severity"])
+
+
+def shown(context: Context, alert_id: int) -> dict[str, Any]:
+    """One alert with its `messages`, and what its kind means. DataError: there is none."""
+    with context.engine.connect() as connection:
+        row = alerts.read(connection, alert_id)
+    if row is None:
+        raise DataError(f"alerts: there is no alert {alert_id}; `shelfsync alerts list --closed` shows the last ones")
+    kind = KINDS[row["kind"]]
+    about = {"severity": kind.severity, "customers": kind.customers, "by_itself": kind.by_itself, "runbook": kind.page}
+    return {**row, **about}
+
+
+def acknowledge(context: Context, numbers: Iterable[int], *, who: str) -> list[dict[str, Any]]:
+    """A person takes on open alerts: `{"alert_id", "acknowledged", "line"}` each."""
+    results = []
+    for number in dict.fromkeys(numbers):
+        shown(context, number)
+        with context.engine.begin() as connection:
+            done = alerts.acknowledge(connection, number, who=who)
+        row = shown(context, number)
+        if done:
+            line = f"alert {number} is yours, {who}: {row['message']}"
+        elif row["acknowledged_by"] is not None:
+            at = display.instant(row["acknowledged_at"])
+            line = f"alert {number} was acknowledged by {row['acknowledged_by']} at {at}; nothing was done"
+        else:
+            line = f"alert {number} was over at {display.instant(row['closed_at'])}; nothing was done"
+        results.append({"alert_id": number, "acknowledged": done, "line": line})
+    return results
+
+
+def mute(context: Context, kind: str, subject: str | None, *, hours: float, who: str, why: str) -> str:
+    """No message of a kind, about one subject or any, for so many hours; 0 ends it. Returns a line. DataError: no such kind."""
+    if kind not in KINDS:
+        raise DataError(f"alerts: there is no kind {kind!r}; the kinds are {', '.join(KINDS)}")
+    with context.engine.begin() as connection:
+        alerts.mute(connection, kind, subject, who=who, why=why, hours=hours)
+        now = [row for row in alerts.mutes(connection) if (row["kind"], row["subject"]) == (kind, subject)]
+    what = kind if subject is None else f"{kind} of {subject}"
+    return f"{what} is muted until {display.instant(now[0]['until_at'])}" if now else f"{what} is not muted"
+
+
+def try_routes(context: Context, name: str | None = None) -> list[dict[str, Any]]:
+    """Sends a test message to each route, or to one: `{"route", "error"}` each. DataError: there is none."""
+    routes = [route for route in context.settings.alerts.routes if name in {None, route.name}]
+    if not routes:
+        what = "no route is set" if name is None else f"there is no route {name!r}"
+        raise DataError(f"alerts: {what}; SHELFSYNC_ALERTS__ROUTES names the routes (docs/how-to/alarms.md)")
+    text = "This is a test. If you read it, alerts of shelfsync reach you here."
+    return [
+        {
+            "route": route.name,
+            "error": channel.send(route.name, route.address.get_secret_value(), "shelfsync: test of a route", text),
+        }
+        for route in routes
+    ]

@@ -1,0 +1,138 @@
+"""tell: owes each route its messages, and sends what is due.
+
+A message stays in the outbox until its route has taken it, so a killed sender loses none. All that is due for a route goes as one message.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.alerts import channel
+from shelfsync.alerts.due import due as due_at
+from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.ledger import alerts, outbox
+from shelfsync.alerts.message import body, title
+from shelfsync.back_off import back_off_s
+from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.store.metadata import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+    from shelfsync.settings import AlertRoute
+
+log = logging.getLogger(__name__)
+
+AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
+"""The first and the longest wait before a refused message is sent again."""
+AWAY_AFTER = 2
+"""After so many refusals the other routes report that this one is away."""
+_LOCK = 7_305_002
+"""One process sends at a time: two would send the same message."""
+
+
+def tell(context: Context) -> dict[str, Any]:
+    """Sends what is due: `{"sent": {route: messages}, "refused": {route: error}}`. Nothing while another process is at it."""
+    routes = {route.name: route for route in context.settings.alerts.routes}
+    check_routes(context)
+    result: dict[str, Any] = {"sent": {}, "refused": {}}
+    with context.engine.connect() as guard:
+        if not guard.execute(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar_one():
+            return result
+        try:
+            with context.engine.begin() as connection:
+                _owe(connection, context, routes.values())
+                waiting = outbox.due(connection)
+            for name, messages in waiting.items():
+                error = _send(context, routes[name], messages)
+                result["sent" if error is None else "refused"][name] = len(messages) if error is None else error
+            with context.engine.begin() as connection:
+                away = {
+                    ("route_away", name): f"the route {name} refused {tries} times what was sent to it: {error}"
+                    for name, (tries, error) in outbox.failures(connection).items()
+                    if tries >= AWAY_AFTER
+                }
+                alerts.keep(connection, ("route_away",), away)
+        finally:
+            guard.execute(sa.text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+    return result
+
+
+def check_routes(context: Context) -> None:
+    """Raises a ConfigurationError if a route names a kind that there is not, or has an address that no service has."""
+    for route in context.settings.alerts.routes:
+        for kind in route.kinds:
+            if kind not in KINDS:
+                raise ConfigurationError(
+                    "SHELFSYNC_ALERTS__ROUTES",
+                    f"the route {route.name!r} names the kind {kind!r}, which there is not",
+                    f"The kinds are {', '.join(KINDS)}.",
+                )
+        channel.check_address(route.name, route.address.get_secret_value())
+
+
+def takes(route: AlertRoute, kind: str, subject: str = "") -> bool:
+    """Whether a route takes alerts of this kind. A route that is away does not report itself."""
+    if kind == "route_away" and subject == route.name:
+        return False
+    return KINDS[kind].severity in route.severities and (not route.kinds or kind in route.kinds)
+
+
+def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute]) -> None:
+    """Adds a message for each route and open alert that it takes, and for each alert that closed after a route had reported it."""
+    routes, zone = list(routes), context.settings.time_zone
+    now = connection.execute(sa.select(instant())).scalar_one()
+    muted = {(row["kind"], row["subject"]) for row in alerts.mutes(connection)}
+    rows = [
+        {
+            "alert_id": row["alert_id"],
+            "act": "opened",
+            "revision": row["revision"],
+            "route": route.name,
+            "due_at": due_at(
+                route, max(row["opened_at"] + dt.timedelta(minutes=route.unacknowledged_minutes), now), zone
+            ),
+        }
+        for row in alerts.open_alerts(connection, KINDS)
+        if not muted & {(row["kind"], None), (row["kind"], row["subject"])}
+        for route in routes
+        if takes(route, row["kind"], row["subject"])
+    ]
+    named = {route.name: route for route in routes}
+    rows += [
+        {**row, "act": "closed", "due_at": due_at(named[row["route"]], now, zone)}
+        for row in outbox.unreported(connection)
+        if row["route"] in named
+    ]
+    outbox.owe(connection, rows)
+    escalations = [route.name for route in routes if route.unacknowledged_minutes]
+    outbox.drop(connection, list(named), escalations)
+
+
+def _send(context: Context, route: AlertRoute, messages: list[Any]) -> str | None:
+    """Sends them as one, and records what became of it. Returns the error, if the route refused it."""
+    numbers = [message.message_id for message in messages]
+    try:
+        error = channel.send(
+            route.name,
+            route.address.get_secret_value(),
+            title(messages),
+            body(messages, link=context.settings.alerts.link),
+        )
+    except ShelfsyncError as wrong:
+        error = str(wrong)
+    with context.engine.begin() as connection:
+        if error is None:
+            outbox.sent(connection, numbers)
+        else:
+            log.warning("alerts: the route %s refused %d messages: %s", route.name, len(numbers), error)
+            known = outbox.failures(connection).get(route.name, (0, ""))[0]
+            outbox.refused(connection, numbers, error=error, again_after_s=back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S))
+    return error

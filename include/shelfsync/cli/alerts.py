@@ -1,0 +1,138 @@
+"""`alerts`: what is wrong now, who has taken it on, and where messages about it go."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any
+
+import typer
+
+from shelfsync import display
+from shelfsync.cli.command import Answer, Reason, User, command, opened, read_duration, user_or
+from shelfsync.errors import DataError, PartlyFailedError
+
+app = typer.Typer(help="What is wrong now, and the messages about it.", no_args_is_help=True)
+
+Numbers = Annotated[list[int], typer.Argument(metavar="ALERT...", help="Numbers of alerts.")]
+Number = Annotated[int, typer.Argument(metavar="ALERT", help="Number of the alert.")]
+Closed = Annotated[bool, typer.Option("--closed", help="The last 200, also those that are over.")]
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="The kind of alerts, as `alerts list` shows it.")]
+Subject = Annotated[
+    str | None, typer.Option("--subject", metavar="SUBJECT", help="Only about this store, rule or service.")
+]
+For = Annotated[
+    dt.timedelta,
+    typer.Option("--duration", metavar="DURATION", parser=read_duration, help="How long: 90m, 4h, 2d; 0m ends it."),
+]
+Route = Annotated[str | None, typer.Argument(metavar="[ROUTE]", help="The name of a route; none: every route.")]
+
+
+@command(app, "shelfsync alerts list", "shelfsync alerts list --closed --json", name="list")
+def list_alerts(*, closed: Closed = False) -> Answer:
+    """What is wrong now, the most severe first."""
+    from shelfsync.alerts.steps import lists
+
+    with opened() as context:
+        found = lists.listed(context, closed=closed)
+        routes = len(context.settings.alerts.routes)
+    lines = [
+        f"{row['alert_id']:>6}  {row['severity']:<7}  {row['kind']:<14}  {_state(row)}  {row['message']}"
+        for row in found
+    ]
+    if not routes:
+        lines.append("No route is set, so no person gets a message: SHELFSYNC_ALERTS__ROUTES (docs/how-to/alarms.md)")
+    return Answer({"alerts": found}, lines if found else ["nothing is wrong", *lines])
+
+
+@command(app, "shelfsync alerts show 3", "shelfsync alerts show 3 --json")
+def show(number: Number) -> Answer:
+    """One alert: since when, what customers see, what happens by itself, and who got a message."""
+    from shelfsync.alerts.steps import lists
+
+    with opened() as context:
+        row = lists.shown(context, number)
+    lines = [
+        f"alert {number}: {row['kind']} ({row['severity']}), {_state(row)}",
+        row["message"],
+        f"Customers: {row['customers']}",
+        f"By itself: {row['by_itself']}",
+        f"Runbook: {row['runbook']}",
+    ]
+    for message in row["messages"]:
+        at = message["sent_at"]
+        state = f"sent at {display.instant(at)}" if at is not None else "not needed any more"
+        if at is None and message["dropped_at"] is None:
+            error = f" (refused {message['tries']} times: {message['error']})" if message["tries"] else ""
+            state = f"due at {display.instant(message['due_at'])}{error}"
+        lines.append(f"{message['act']}, route {message['route']}: {state}")
+    return Answer(row, lines)
+
+
+@command(app, "shelfsync alerts acknowledge 3 4", "shelfsync alerts acknowledge 3 --user ada")
+def acknowledge(number: Numbers, user: User = None) -> Answer:
+    """Take alerts on: no route gets an escalation about them."""
+    from shelfsync.alerts.steps import lists
+
+    with opened() as context:
+        results = lists.acknowledge(context, number, who=user_or(user))
+    return Answer({"alerts": results}, [one["line"] for one in results])
+
+
+@command(
+    app,
+    "shelfsync alerts mute store_late --subject store-009 --duration 4h --reason 'moving house'",
+    "shelfsync alerts mute store_late --duration 0m --reason 'they are back'",
+)
+def mute(kind: Kind, duration: For, subject: Subject = None, reason: Reason = None, user: User = None) -> Answer:
+    """Send no message about a kind of alerts for a time; they are listed all the same."""
+    from shelfsync.alerts.steps import lists
+
+    if not reason:
+        raise DataError("alerts mute: --reason is missing: the next person must know why no message came")
+    with opened() as context:
+        line = lists.mute(context, kind, subject, hours=duration.total_seconds() / 3600, who=user_or(user), why=reason)
+    return Answer({"line": line}, [line])
+
+
+@command(app, "shelfsync alerts test", "shelfsync alerts test operators", name="test")
+def try_routes(route: Route = None) -> Answer:
+    """Send a test message to each route, or to one."""
+    from shelfsync.alerts.steps import lists
+
+    with opened() as context:
+        results = lists.try_routes(context, route)
+    lines = [
+        f"route {one['route']}: " + ("the message was taken" if one["error"] is None else f"refused: {one['error']}")
+        for one in results
+    ]
+    refused = [one["route"] for one in results if one["error"] is not None]
+    error = PartlyFailedError(f"alerts test: {', '.join(refused)} took no message") if refused else None
+    return Answer({"routes": results}, lines, error)
+
+
+@command(app, "shelfsync alerts watch", "shelfsync alerts watch --quiet")
+def watch() -> Answer:
+    """Look once at what is wrong, and send what is due; for a schedule without Airflow."""
+    from shelfsync import conditions
+
+    with opened() as context:
+        result = conditions.watch(context)
+    lines = [
+        *(f"opened: {line}" for line in result["opened"]),
+        *(f"over: {line}" for line in result["closed"]),
+        *(f"route {name}: {count} messages sent" for name, count in result["sent"].items()),
+        *(f"route {name} refused: {error}" for name, error in result["refused"].items()),
+    ]
+    error = (
+        PartlyFailedError(f"alerts watch: {', '.join(result['refused'])} took no message")
+        if result["refused"]
+        else None
+    )
+    return Answer(result, lines or ["nothing has changed"], error)
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["closed_at"] is not None:
+        return f"{display.instant(row['opened_at'])} to {display.instant(row['closed_at'])}"
+    since = f"since {display.instant(row['opened_at'])}"
+    return f"{since}, acknowledged by {row['acknowledged_by']}" if row["acknowledged_by"] else since

@@ -1,0 +1,208 @@
+"""What is wrong now: every condition that no step reports itself, found by one look at the ledger; and the watch, which keeps the alerts.
+
+Each finder has its own net: if it fails, the others go on, and an alert says which condition cannot be looked at.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from shelfsync import display, outages
+from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.steps.tell import tell
+from shelfsync.catalog.ledger import change_files
+from shelfsync.catalog.ledger.tables import extract, run
+from shelfsync.catalog.steps.status import status
+from shelfsync.catalog.warehouse import quarantine
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HoldState
+from shelfsync.errors import in_one_line
+from shelfsync.inbox import events
+from shelfsync.platform import kill_switch
+from shelfsync.store.metadata import instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+    Found = dict[tuple[str, str], str]
+
+log = logging.getLogger(__name__)
+
+_AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
+
+
+def watch(context: Context) -> dict[str, Any]:
+    """Opens and closes alerts by what is wrong now, and sends their messages: `{"opened", "closed", "sent", "refused"}`.
+
+    ConfigurationError: a route has a wrong address. The alerts are kept all the same.
+    """
+    found: Found = {}
+    looked: list[str] = []
+    for kinds, find in _FINDERS.items():
+        try:
+            with context.engine.connect() as connection:
+                found |= find(context, connection)
+            looked += kinds
+        except Exception as error:  # noqa: BLE001  a condition that cannot be looked at hides no other
+            log.warning("watch: %s cannot be looked at: %s", ", ".join(kinds), in_one_line(error))
+            found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
+    with context.engine.begin() as connection:
+        kept = alerts.keep(connection, [*looked, "not_watched"], found)
+    for one in kept.opened:
+        log.warning("watch: %s", one.line)
+    for one in kept.closed:
+        log.info("watch: over: %s %s", KINDS[one.kind].title, one.subject)
+    counts = {"opened": [one.line for one in kept.opened], "closed": [one.message for one in kept.closed]}
+    return {**counts, **tell(context)}
+
+
+def _away(_: Context, connection: Connection) -> Found:
+    """Services without an answer, once their outage is one that a repeat did not heal."""
+    rows = connection.execute(
+        sa.select(outages.outage, sa.extract("epoch", instant() - outages.outage.c.began_at).label("lasted_s")).where(
+            outages.outage.c.ended_at.is_(None)
+        )
+    )
+    return {
+        (_AWAY[row.service], "" if row.service in {outages.PLATFORM, outages.ERP} else row.service): (
+            f"the {row.service} does not answer since {display.instant(row.began_at)}: {row.error}"
+        )
+        for row in rows
+        if float(row.lasted_s) >= outages.SHOWN_FROM_S
+    }
+
+
+def _not_read(context: Context, connection: Connection) -> Found:
+    """No reading of the ERP for a long time, whatever the cause: a DAG that is off, a scheduler that stands, an ERP that is away."""
+    newest = sa.select(extract.c.read_at).order_by(extract.c.extract_id.desc()).limit(1)
+    last: dt.datetime | None = connection.execute(newest).scalar_one_or_none()
+    minutes = context.settings.alerts.unread_minutes
+    if last is None:
+        return {}
+    now = connection.execute(sa.select(instant())).scalar_one()
+    if (now - last).total_seconds() <= minutes * 60:
+        return {}
+    return {
+        ("not_read", ""): f"no store was read from the ERP since {display.instant(last)}. See in Airflow whether"
+        " catalog_delta_sync and catalog_full_sync are on and run"
+    }
+
+
+def _runs(_: Context, connection: Connection) -> Found:
+    """Kinds of runs whose newest ended one failed as a whole."""
+    ended = sa.and_(run.c.finished_at.is_not(None), ~run.c.dry_run)
+    newest = sa.select(run.c.run_id, run.c.kind, run.c.state, run.c.error).where(ended).ext(distinct_on(run.c.kind))
+    rows = connection.execute(newest.order_by(run.c.kind, run.c.run_id.desc()))
+    return {
+        ("run_failed", row.kind): f"run {row.run_id} ({row.kind}) failed: {row.error or 'see `shelfsync runs show`'}"
+        for row in rows
+        if row.state == "failed"
+    }
+
+
+def _stores(context: Context, _: Connection) -> Found:
+    """Stores whose changes wait too long, whose last run failed, or with SKUs of unknown outcome."""
+    found: Found = {}
+    late_s = context.settings.alerts.late_minutes * 60
+    for row in status(context, runs=0)["vendors"]:
+        vendor, oldest = row["vendor"], row["oldest_unacknowledged_s"]
+        if oldest is not None and oldest > late_s and row["paused"] is None:
+            found["store_late", vendor] = (
+                f"{vendor}: the oldest change of the ERP waits for {oldest / 60:.0f} minutes"
+                f" ({row['pending'] or 0:,} pending, {row['in_flight'] or 0:,} on their way)"
+            )
+        if row["last_state"] == "failed":
+            found["store_failed", vendor] = (
+                f"{vendor}: run {row['last_run']} failed in {row['failed_step']}: {row['error']}"
+            )
+        if row["unconfirmed"]:
+            found["unaccounted", vendor] = (
+                f"{vendor}: the platform did not report what became of {row['unconfirmed']:,} SKUs"
+            )
+    return found
+
+
+def _holds(context: Context, connection: Connection) -> Found:
+    """Open holds, one condition a subject and rule; those that expire soon are another one."""
+    now = connection.execute(sa.select(instant())).scalar_one()
+    soon_s = context.settings.alerts.expires_hours * 3600
+    by_rule: dict[tuple[str, str], list[holds.Hold]] = defaultdict(list)
+    for one in holds.in_force(connection):
+        if one.state == HoldState.OPEN:
+            late = (one.expires_at - now).total_seconds() < soon_s
+            by_rule["hold_expires" if late else "hold_waits", f"{one.subject} {one.rule}"].append(one)
+    return {key: _holds_line(key[1], waiting) for key, waiting in by_rule.items()}
+
+
+def _holds_line(rule: str, waiting: Iterable[holds.Hold]) -> str:
+    waiting = list(waiting)
+    first = min(waiting, key=lambda one: one.expires_at)
+    stores = len({one.vendor for one in waiting})
+    return (
+        f"{rule}: {sum(one.rows for one in waiting):,} changes of {stores:,} stores wait for a decision, the first until"
+        f" {display.instant(first.expires_at)}. `shelfsync holds show {first.hold_id}`, or approve and decline on the page of holds"
+    )
+
+
+def _paused(_: Context, connection: Connection) -> Found:
+    return {("paused", "" if stop.scope == "all" else stop.what): str(stop) for stop in kill_switch.stops(connection)}
+
+
+def _rows(_: Context, connection: Connection) -> Found:
+    """What the last readings could not use."""
+    lines = {
+        "unusable_rows": quarantine.unusable_lines(quarantine.unusable_of_last(connection)),
+        "changes_missed": change_files.lines(connection),
+        "job_events": events.quarantined_jobs(connection),
+    }
+    return {(kind, ""): _bare(" ".join(found)) for kind, found in lines.items() if found}
+
+
+def _bare(line: str) -> str:
+    """The line of an alarm without its runbook, which the kind has."""
+    return line.partition(". Runbook: ")[0]
+
+
+def _disk(context: Context, _: Connection) -> Found:
+    """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder."""
+    found: Found = {}
+    places: list[str | Path] = [
+        context.settings.home,
+        *([context.settings.lake] if "://" not in context.settings.lake else []),
+    ]
+    for place in places:
+        try:
+            usage = shutil.disk_usage(place)
+        except OSError:  # it is made by the first run
+            continue
+        if usage.free < context.settings.alerts.disk_free_share * usage.total:
+            found["disk", str(place)] = (
+                f"the disk of {place} has {usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB free"
+            )
+    return found
+
+
+_FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
+    ("platform_away", "erp_away"): _away,
+    ("not_read",): _not_read,
+    ("run_failed",): _runs,
+    ("store_late", "store_failed", "unaccounted"): _stores,
+    ("hold_waits", "hold_expires"): _holds,
+    ("paused",): _paused,
+    ("unusable_rows", "changes_missed", "job_events"): _rows,
+    ("disk",): _disk,
+}
+"""The kinds that each finder looks for. What no finder has is opened and closed by a step: of orders, and of the messages themselves."""

@@ -1,0 +1,61 @@
+"""When a route takes a message: at once, after its quiet hours, or with its digest."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from shelfsync.alerts.due import due
+from shelfsync.settings import AlertRoute
+
+BERLIN = "Europe/Berlin"
+times = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2027, 1, 1), timezones=st.just(dt.UTC))
+clocks = st.times().map(lambda time: f"{time:%H:%M}")
+
+
+def route(**options) -> AlertRoute:
+    return AlertRoute(name="ops", address=SecretStr("json://localhost"), **options)
+
+
+def at(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("found", "sent"),
+    [
+        ("2026-06-01T21:59+02:00", "2026-06-01T21:59+02:00"),
+        ("2026-06-01T22:00+02:00", "2026-06-02T06:30+02:00"),
+        ("2026-06-02T06:29+02:00", "2026-06-02T06:30+02:00"),
+        ("2026-06-02T06:30+02:00", "2026-06-02T06:30+02:00"),
+        ("2026-10-24T23:00+02:00", "2026-10-25T06:30+01:00"),  # summer time ends in that night
+    ],
+)
+def test_what_comes_in_quiet_hours_is_sent_at_their_end(found, sent):
+    assert due(route(quiet_from="22:00", quiet_to="06:30"), at(found), BERLIN) == at(sent)
+
+
+def test_a_digest_is_sent_at_its_time_of_the_day():
+    digest = route(digest_at="08:00")
+    assert due(digest, at("2026-06-01T07:59+02:00"), BERLIN) == at("2026-06-01T08:00+02:00")
+    assert due(digest, at("2026-06-01T08:01+02:00"), BERLIN) == at("2026-06-02T08:00+02:00")
+
+
+@given(times, clocks, clocks)
+def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(found, begin, end):
+    quiet = route(quiet_from=begin, quiet_to=end)
+    sent = due(quiet, found, BERLIN)
+    assert due(quiet, sent, BERLIN) == sent
+    assert dt.timedelta(0) <= sent - found < dt.timedelta(hours=25)
+
+
+@pytest.mark.parametrize(
+    "options", [{"quiet_from": "22:00"}, {"quiet_from": "22:00", "quiet_to": "25:00"}, {"digest_at": "8"}]
+)
+def test_half_quiet_hours_and_impossible_times_are_refused(options):
+    with pytest.raises(ValueError, match=r"quiet hours need|is no time of the day"):
+        route(**options)

@@ -1,0 +1,203 @@
+"""A condition is one alert from its first sight to its end; a route gets a message about both, and none is lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.ledger.tables import alert, alert_message
+from shelfsync.alerts.steps import lists, tell
+from shelfsync.errors import ConfigurationError, DataError
+
+
+class Chat:
+    """A service that takes messages over HTTP, and refuses them while it is told to."""
+
+    def __init__(self) -> None:
+        self.taken: list[dict[str, str]] = []
+        self.refuses = False
+        chat = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                text = self.rfile.read(int(self.headers["Content-Length"]))
+                if not chat.refuses:
+                    chat.taken.append(json.loads(text))
+                self.send_response(503 if chat.refuses else 200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                """Prints nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"json://someone:canary-route-1@127.0.0.1:{self.server.server_port}/"
+
+
+@pytest.fixture
+def chat():
+    chat = Chat()
+    yield chat
+    chat.server.shutdown()
+    chat.server.server_close()
+
+
+@pytest.fixture
+def context(make_world, chat):
+    """A context with two routes: one takes all at once, one only what no person has acknowledged after an hour."""
+    routes = [
+        {"name": "ops", "address": chat.address},
+        {"name": "boss", "address": chat.address + "boss", "severities": ["severe"], "unacknowledged_minutes": 60},
+    ]
+    return make_world(alerts={"routes": routes}).app.context
+
+
+def found(context, **messages):
+    """Keeps these alerts of stores that are late, and sends."""
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), {("store_late", name): text for name, text in messages.items()})
+    return tell.tell(context)
+
+
+def pass_time(context, minutes):
+    """So many minutes pass: all that is stored is as much older."""
+    with context.engine.begin() as connection:
+        for table in (alert, alert_message):
+            names = [column.name for column in table.columns if isinstance(column.type, sa.DateTime)]
+            older = {name: table.c[name] - sa.func.make_interval(0, 0, 0, 0, 0, minutes) for name in names}
+            connection.execute(table.update().values(older))
+
+
+def test_a_condition_that_many_runs_meet_is_one_alert_and_two_messages(context, chat):
+    assert found(context, one="one: late")["sent"] == {"ops": 1}
+    assert found(context, one="one: later")["sent"] == {}
+    assert [row["message"] for row in lists.listed(context)] == ["one: later"]
+    assert found(context)["sent"] == {"ops": 1}
+    assert found(context)["sent"] == {}
+    opened, closed = chat.taken
+    assert opened["title"] == "shelfsync: severe: a store is late (one)"
+    assert "- one: late (alert 1, since " in opened["message"]
+    assert "Runbook: docs/how-to/runbooks/changes-not-acknowledged.md" in opened["message"]
+    assert closed["title"] == "shelfsync: over: a store is late (one)"
+    assert lists.listed(context) == []
+
+
+def test_what_comes_back_is_another_alert(context):
+    for _ in range(2):
+        found(context, one="one: late")
+        found(context)
+    assert [row["alert_id"] for row in lists.listed(context, closed=True)] == [2, 1]
+
+
+def test_many_alike_are_one_message(context, chat):
+    found(context, **{f"store_{number}": f"store {number}: late" for number in range(17)})
+    (message,) = chat.taken
+    assert message["title"] == "shelfsync: severe: a store is late (17 times)"
+    assert message["message"].count("\n- ") == 6
+    assert "- and 12 more" in message["message"]
+
+
+def test_a_message_that_a_route_refuses_stays_until_it_is_taken(context, chat):
+    chat.refuses = True
+    assert list(found(context, one="one: late")["refused"]) == ["ops"]
+    assert found(context, one="one: late") == {"sent": {}, "refused": {}}, "it waits before it tries again"
+    pass_time(context, 1)
+    assert list(found(context, one="one: late")["refused"]) == ["ops"]
+    assert [row["kind"] for row in lists.listed(context)] == ["store_late", "route_away"]
+    chat.refuses = False
+    pass_time(context, 2)
+    assert found(context, one="one: late")["sent"] == {"ops": 1}
+    assert [row["kind"] for row in lists.listed(context)] == ["store_late"]
+    assert len(chat.taken) == 1
+
+
+def test_what_was_over_before_a_route_took_it_is_not_sent(context, chat):
+    chat.refuses = True
+    found(context, one="one: late")
+    chat.refuses = False
+    found(context)
+    pass_time(context, 1)
+    assert found(context) == {"sent": {}, "refused": {}}
+    assert chat.taken == []
+
+
+def test_only_what_no_person_takes_on_goes_on_to_the_next(context, chat):
+    found(context, one="one: late", two="two: late")
+    first, second = (row["alert_id"] for row in lists.listed(context))
+    (result,) = lists.acknowledge(context, [first], who="ada")
+    assert result["acknowledged"]
+    (again,) = lists.acknowledge(context, [first], who="bob")
+    assert "acknowledged by ada" in again["line"]
+    pass_time(context, 61)
+    assert found(context, one="one: late", two="two: late")["sent"] == {"boss": 1}
+    assert "two: late" in chat.taken[-1]["message"]
+    assert "one: late" not in chat.taken[-1]["message"]
+    sent = {(row["route"], row["sent_at"] is not None) for row in lists.shown(context, second)["messages"]}
+    assert sent == {("ops", True), ("boss", True)}
+
+
+def test_a_muted_alert_is_listed_and_no_route_gets_it(context, chat):
+    lists.mute(context, "store_late", "one", hours=1, who="ada", why="moving house")
+    assert found(context, one="one: late", two="two: late")["sent"] == {"ops": 1}
+    assert "one: late" not in chat.taken[0]["message"]
+    assert len(lists.listed(context)) == 2
+    lists.mute(context, "store_late", "one", hours=0, who="ada", why="they are back")
+    assert found(context, one="one: late", two="two: late")["sent"] == {"ops": 1}
+    with pytest.raises(DataError, match="there is no kind 'lost'"):
+        lists.mute(context, "lost", None, hours=1, who="ada", why="x")
+
+
+def test_a_sender_that_dies_loses_no_message(context, chat, monkeypatch):
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), {("store_late", "one"): "one: late"})
+
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shelfsync.alerts.channel.send", dies)
+        with pytest.raises(KeyboardInterrupt):
+            tell.tell(context)
+    assert tell.tell(context)["sent"] == {"ops": 1}
+
+
+def test_two_senders_send_it_once(context, chat):
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), {("store_late", "one"): "one: late"})
+    threads = [threading.Thread(target=tell.tell, args=(context,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tell.tell(context)
+    assert len(chat.taken) == 1
+
+
+def test_a_route_is_tried_by_hand(context, chat):
+    assert lists.try_routes(context, "ops") == [{"route": "ops", "error": None}]
+    assert chat.taken[0]["title"] == "shelfsync: test of a route"
+    with pytest.raises(DataError, match="there is no route 'nobody'"):
+        lists.try_routes(context, "nobody")
+
+
+@pytest.mark.parametrize(
+    ("route", "wrong"),
+    [
+        ({"name": "ops", "address": "pigeon://canary-route-2/loft"}, "(pigeon) is none that Apprise knows"),
+        ({"name": "ops", "address": "json://localhost", "kinds": ["late_store"]}, "names the kind 'late_store'"),
+    ],
+)
+def test_a_wrong_route_is_found_by_check_and_its_address_is_not_shown(make_world, route, wrong):
+    world = make_world(alerts={"routes": [route]})
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_ALERTS__ROUTES") as error:
+        world.app.warnings()
+    assert wrong in str(error.value)
+    assert "canary" not in str(error.value)
