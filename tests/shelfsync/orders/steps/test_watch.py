@@ -51,7 +51,7 @@ def test_the_age_of_the_oldest_order_that_no_store_took_is_in_alarm_status_page_
     status = world.app.status()["orders"]
     assert (status["open"], status["not_taken"], status["alarms"]) == (1, 1, [alarm])
     assert 600 <= status["oldest_not_taken_s"] < 700
-    assert world.app.orders.today()["alarms"][0]["message"] == alarm
+    assert world.app.orders.today()["alarms"][0]["line"] == alarm
 
 
 def test_an_order_is_watched_though_it_could_not_even_be_planned(world):
@@ -133,7 +133,7 @@ def test_an_order_that_no_store_took_stays_an_alarm_however_long_ago_it_was_prom
     assert "store store-001: 1 orders are not taken, the oldest for 480 minutes" in alarm
     world.app.orders.hand_over()
     assert world.app.orders.watch_stores() == []
-    assert [row["message"] for row in world.app.orders.today()["alarms"]] == [alarm]
+    assert [row["line"] for row in world.app.orders.today()["alarms"]] == [alarm]
     assert world.app.status()["orders"]["not_taken"] == 1
     world.platform.control("POST", f"orders/{order['order_id']}/cancel")
     world.receive_events()
@@ -159,7 +159,7 @@ def test_an_order_that_waited_too_long_to_be_written_is_not_handed_over_and_its_
     assert (counts["written"], counts["dropped"], world.documents()) == (0, 1, [])
     (alarm,) = world.app.orders.watch_stores()
     assert "store store-001: 1 open orders are too late to be handed over" in alarm
-    assert world.app.orders.today()["alarms"][0]["message"] == alarm
+    assert world.app.orders.today()["alarms"][0]["line"] == alarm
 
 
 def test_an_order_that_is_promised_anew_is_handed_over_after_all(world):
@@ -209,7 +209,7 @@ def test_an_order_that_reaches_no_store_because_no_way_is_configured_is_an_alarm
     assert world.app.orders.watch_stores() == []
     status = world.app.status()["orders"]
     assert (status["open"], status["not_taken"], status["alarms"]) == (1, 1, [alarm])
-    assert world.app.orders.today()["alarms"][0]["message"] == alarm
+    assert world.app.orders.today()["alarms"][0]["line"] == alarm
     assert gauges["orders.not_taken"] == 1
 
 
