@@ -10,7 +10,7 @@ from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.steps.guard import read_case
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.lists import waiting
+from shelfsync.decisions.steps import lists
 from shelfsync.errors import some_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
 
     `run_id`: what is new.
     """
-    left = waiting(connection, Subject.CATALOG, vendors)
+    left = lists.waiting(connection, Subject.CATALOG, vendors)
     if left is None:
         return None
     found, first, expired = left.holds, left.first, left.expired
@@ -87,11 +87,8 @@ def would_wait(connection: Connection, plan: dict[str, Any]) -> dict[str, Any] |
     left = would - declined
     if not left:
         return None
-    stores, rules = sorted({vendor for vendor, _ in left}), sorted({rule for _, rule in left})
-    line = (
-        f"{left.total():,} changes of {len(stores):,} stores ({some_of(stores)}) would be held, rules {', '.join(rules)}."
-        " Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
-    )
+    stores, rules = {vendor for vendor, _ in left}, {rule for _, rule in left}
+    line = lists.would_wait(f"{left.total():,} changes of {len(stores):,} stores", stores, rules)
     return {"line": line, "brief": f"{left.total():,} changes would be held"}
 
 

@@ -14,7 +14,7 @@ from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, 
 from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds, superseded
+from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
@@ -149,7 +149,7 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
         hold = known(connection, hold_id)
         base = vendors.current_baseline(connection, hold.vendor)
     if hold.state != HoldState.APPROVED:  # the rows of an undecided hold may still change
-        return _released_nothing(hold, _why_not(hold))
+        return _released_nothing(hold, not_sent(hold))
     pieces = _pieces(context, hold, None if base is None else base.path)
     with context.engine.begin() as connection:
         state = vendors.lock(connection, hold.vendor)
@@ -223,7 +223,7 @@ def _pieces(context: Context, hold: Hold, base_path: str | None) -> list[batches
 
 def _not_now(connection: Connection, hold: Hold, state: vendors.Vendor) -> str | None:
     if hold.state != HoldState.APPROVED:
-        return _why_not(hold)
+        return not_sent(hold)
     newer = hold.superseded_by or vendor_runs.newer_on_its_way(connection, hold.vendor, hold.generation)
     if hold.released_at is None and (newer is not None or state.fence > hold.generation):
         return (
@@ -231,11 +231,3 @@ def _not_now(connection: Connection, hold: Hold, state: vendors.Vendor) -> str |
             " values, that run or the next one sends them"
         )
     return None
-
-
-def _why_not(hold: Hold) -> str:
-    """Of a hold that is not approved."""
-    if hold.superseded_by is not None:
-        return superseded(hold)
-    by = f" by {hold.decided_by}" if hold.decided_by else ""
-    return f"{hold.named} is {hold.state}{by}; nothing of it is sent"

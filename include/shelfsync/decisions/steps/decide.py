@@ -282,6 +282,14 @@ def superseded(hold: Hold) -> str:
     return f"{hold.named}: superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
 
 
+def not_sent(hold: Hold) -> str:
+    """Why nothing is sent of a hold that is not approved, and who decided that."""
+    if hold.superseded_by is not None:
+        return superseded(hold)
+    by = f" by {hold.decided_by}" if hold.decided_by else ""
+    return f"{hold.named} is {hold.state}{by}; nothing of it is sent"
+
+
 def known(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold:
     """The hold of this number; a DataError: there is none."""
     found = holds.read(connection, hold_id, lock=lock)

@@ -11,7 +11,7 @@ from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.decide import known as known_hold
 from shelfsync.decisions.steps.decide import need_thresholds
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.decisions.ledger.holds import Hold
     from shelfsync.decisions.state import Subject
+
+
+def would_wait(what: str, names: Iterable[str], rules: Iterable[str]) -> str:
+    """The sentence about what a plan would hold. `what`: how many rows, and of how many stores or campaigns, which `names` are."""
+    return (
+        f"{what} ({some_of(sorted(names))}) would be held, rules {', '.join(sorted(rules))}."
+        " Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
+    )
 
 
 def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:

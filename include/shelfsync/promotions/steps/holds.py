@@ -9,7 +9,7 @@ from shelfsync.decisions import moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds, superseded
+from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent
 from shelfsync.decisions.steps.lists import waiting
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError, some_of
@@ -161,7 +161,7 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
     with context.engine.connect() as connection:
         hold = known(connection, hold_id)
     if hold.state != HoldState.APPROVED:
-        line = superseded(hold) if hold.superseded_by else f"{hold.named} is {hold.state}; nothing of it is sent"
+        line = not_sent(hold)
     elif hold.released_at is not None:
         line = f"{hold.named}: run {hold.run_id} of the promotions has planned it"
     else:

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.errors import DataError, StaleRunError, some_of
+from shelfsync.decisions.steps.lists import would_wait
+from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.guard import Hold, fingerprint
 from shelfsync.promotions.head import EVERY, minutes
 from shelfsync.promotions.ledger import promotions as ledger_promotions
@@ -314,12 +315,9 @@ def _would_wait(held: list[Hold]) -> dict[str, Any] | None:
     """`{"line"}` about what a plan would hold, and no operator has declined; None: nothing."""
     if not held:
         return None
-    campaigns, rules = sorted({hold.campaign for hold in held}), sorted({hold.rule for hold in held})
-    line = (
-        f"{sum(hold.skus for hold in held):,} rows of {len(campaigns):,} campaigns ({some_of(campaigns)}) would be held,"
-        f" rules {', '.join(rules)}. Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
-    )
-    return {"line": line}
+    campaigns = {hold.campaign for hold in held}
+    what = f"{sum(hold.skus for hold in held):,} rows of {len(campaigns):,} campaigns"
+    return {"line": would_wait(what, campaigns, {hold.rule for hold in held})}
 
 
 def _report(context: Context, prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:

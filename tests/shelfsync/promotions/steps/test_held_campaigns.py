@@ -29,6 +29,9 @@ def test_one_decision_stands_is_told_to_a_late_answer_and_starts_the_sending(sho
     answer = partial(decide.decide, context, 1, place=Place.AIRFLOW, asked_by="dag/1")
     decide.decide(context, 1, approve=False, who="ada", place=Place.PAGE, why="too deep")
     assert holds.question(1, pages=None) is None, "the question closes"
+    assert decide.send(context, [1])["lines"] == [
+        "hold 1 (store-001 discount deep: 1 rows) is declined by ada; nothing of it is sent"
+    ]
     late = answer(approve=True, who="bob")
     assert late["decided"] is False
     assert "is declined by ada at " in late["line"]
