@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
+DIFFERS = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
 NAMES = {**{name: name for name in FIELDS}, "max_sales_quantity": "maximum_sales_quantity"}
 Row = dict[str, Any]
 

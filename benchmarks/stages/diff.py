@@ -21,7 +21,6 @@ IN_MEMORY_ROWS_MAX = 10_000_000
 VENDORS_AT_ONCE = 20
 SAMPLED = 2
 FIELDS = slow.FIELDS
-DIFFERS = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
 """Of a row `n` of the snapshot and `b` of the baseline, in SQL."""
 
 
@@ -154,7 +153,7 @@ def _queries(chain: Chain) -> Iterable[str]:
             " SELECT vendor, sku, CASE WHEN n.filename IS NULL THEN 'removed' WHEN b.filename IS NULL THEN 'new' ELSE 'changed' END AS change,"
             " coalesce(n.barcode, b.barcode) AS barcode, n.price, n.quantity, n.active, n.max_sales_quantity"
             " FROM n FULL JOIN b USING (vendor, sku)"
-            f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {DIFFERS} END"
+            f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {slow.DIFFERS} END"
         )
 
 

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.server import cpu_of, database
+from benchmarks.slow import DIFFERS, FIELDS
 from benchmarks.stage import Stage, Way, peers_on_path
-from benchmarks.stages.diff import DIFFERS, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from partner_api import errors, json_values
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from partner_api.exchange import Call
+    from partner_api.call import Call
     from partner_api.sender import Answer
     from partner_api.session import Session
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from partner_api import answers, json_values
+from partner_api.call import Call
 from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
-from partner_api.exchange import Call, judged
+from partner_api.exchange import judged
 from partner_api.jobs import Job
 from partner_api.json_values import dumps, walk
 

@@ -7,10 +7,11 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from partner_api import answers, catalog, jobs, json_values, links, orders, promotions, tokens
+from partner_api import answers, catalog, jobs, json_values, links, orders, promotions, token_renewal
+from partner_api.call import Call
 from partner_api.dialect import Dialect, DownloadLimits
 from partner_api.errors import NotEnabledError, NotFoundError
-from partner_api.exchange import Call, judged
+from partner_api.exchange import judged
 from partner_api.sender import Sender
 from partner_api.session import (
     Clock,
@@ -141,7 +142,7 @@ class PartnerClient(Session):
         Raises CredentialsError, NotFoundError (chain or vendor), NotEnabledError or UnavailableError (not reachable).
         The outlet status is not in interface.md: if the platform lacks it, the client lists one product instead.
         """
-        tokens.token(self, priority)
+        token_renewal.token(self, priority, judged)
         if vendor_id is None:
             self._prove_token(priority)
             return Checked(vendor_seen=False, outlet_status=None)

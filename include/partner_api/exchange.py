@@ -6,10 +6,11 @@ calls that change nothing. A call that changes something and may have arrived en
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from partner_api import answers, tokens
+from partner_api import answers, token_renewal
+from partner_api.back_off import backoff_s
 from partner_api.errors import (
     AmbiguousError,
     DownloadBrokenError,
@@ -19,51 +20,19 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from partner_api.receivers import Collected
-from partner_api.sender import Answer, Receiver, Request, StreamedBody, TransportFailure
+from partner_api.sender import Answer, Receiver, Request, TransportFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pydantic import SecretStr
 
+    from partner_api.call import Call
     from partner_api.session import Session
 
-BACKOFF_FIRST_S = 1.0
-BACKOFF_MAX_S = 30.0
 DEADLINE_TIMEOUTS = 10
 RECHECK_S = 1.0
 """A shorter wait at the gate does not outlast a token; if it does, the platform answers 401 and the client renews it once."""
 UPLOAD_BYTES_PER_S = 100_000
 """The slowest connection for which the deadline of a large body suffices."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of the interface. `safe_to_repeat`: a repeat changes nothing. `personal`: its answers hold personal data of customers."""
-
-    operation: str
-    priority: str
-    vendors: tuple[str, ...]
-    """The vendors that the request names, `*` for all of the chain; the gate receives them."""
-    method: str
-    url: str
-    body: bytes | StreamedBody = field(default=b"", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    safe_to_repeat: bool = False
-    personal: bool = False
-    bearer: bool = True
-    admitted: bool = False
-    """The caller has already passed the gate."""
-    to_platform: bool = True
-    """Goes to the platform itself. The gate receives no report of what a storage host answers."""
-    connect_to: str | None = None
-    deadline_s: float | None = None
-    """Seconds for the whole answer; None: DEADLINE_TIMEOUTS times the timeout of one read."""
-    head_s: float | None = None
-    """Seconds for the head of the answer, where its speed counts; None: as long as for the whole."""
-    attempts_max: int | None = None
-    """None: that of the client."""
-    receiver: Callable[[], Receiver] | None = None
 
 
 def exchange(session: Session, call: Call) -> Answer:
@@ -90,7 +59,7 @@ def exchange(session: Session, call: Call) -> Answer:
         platforms_id = answers.request_id(answer, request_id)
         answer = replace(answer, request_id=platforms_id, token=token, renewed=rejected is not None)
         wait_s = _report(session, call, answer)
-        if answer.status == 401 and token is not None and rejected is None and tokens.can_renew(session):
+        if answer.status == 401 and token is not None and rejected is None and token_renewal.can_renew(session):
             rejected = token
             attempt -= 1  # the one repeat is not an attempt of its own
             continue
@@ -114,13 +83,13 @@ def _admitted(session: Session, call: Call, rejected: SecretStr | None) -> Secre
         if not call.admitted:
             session.gate.admit(call.operation, call.priority, call.vendors)
         return None
-    token = tokens.token(session, call.priority, rejected)
+    token = token_renewal.token(session, call.priority, judged, rejected)
     asked_s = session.clock.monotonic_s()
     session.gate.admit(call.operation, call.priority, call.vendors)
     waited_s = session.clock.monotonic_s() - asked_s
-    if waited_s > RECHECK_S and not tokens.is_usable(session, token):
+    if waited_s > RECHECK_S and not token_renewal.is_usable(session, token):
         session.gate.done(call.operation, call.priority, False)
-        token = tokens.token(session, call.priority, rejected)
+        token = token_renewal.token(session, call.priority, judged, rejected)
         session.gate.admit(call.operation, call.priority, call.vendors)  # the first permit may have expired meanwhile
     return token
 
@@ -166,12 +135,6 @@ def _pause_s(session: Session, call: Call, answer: Answer, wait_s: float | None,
 
 def _attempts_max(session: Session, call: Call) -> int:
     return session.attempts_max if call.attempts_max is None else call.attempts_max
-
-
-def backoff_s(session: Session, attempt: int) -> float:
-    """Seconds: half fixed, half random, doubling, so that callers that failed together do not return together."""
-    ceiling_s = min(BACKOFF_FIRST_S * 2 ** (attempt - 1), BACKOFF_MAX_S)
-    return float(ceiling_s * (0.5 + session.chance.random() / 2))
 
 
 def _unanswered(call: Call, failure: TransportFailure, request_id: str, *, cut: bool) -> PartnerError:

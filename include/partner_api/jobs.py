@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin
 
 from partner_api import answers, json_values, links
+from partner_api.call import Call
 from partner_api.errors import (
     DownloadBrokenError,
     LinkExpiredError,
@@ -17,7 +18,7 @@ from partner_api.errors import (
     UnavailableError,
     UnexpectedAnswerError,
 )
-from partner_api.exchange import Call, exchange, judged
+from partner_api.exchange import exchange, judged
 from partner_api.receivers import Saved
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from partner_api import answers, json_values
+from partner_api.call import Call
 from partner_api.catalog import JSON
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
-from partner_api.exchange import Call, judged
+from partner_api.exchange import judged
 from partner_api.json_values import dumps, instant_text, walk
 from partner_api.order import Order, OrderHistory, OrderPage
 

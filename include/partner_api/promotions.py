@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from partner_api import json_values
+from partner_api.call import Call
 from partner_api.catalog import JSON, receipt
 from partner_api.errors import InvalidRequestError
-from partner_api.exchange import Call, judged
+from partner_api.exchange import judged
 from partner_api.jobs import job_state, status_body
 from partner_api.json_values import dumps, instant_text, present
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from partner_sandbox.catalog.body import Weight
+from partner_sandbox.weight import Weight
 
 
 class Answer(BaseModel):

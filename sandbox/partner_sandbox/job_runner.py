@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -88,16 +86,6 @@ def _rejected_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:
 
 WITH_FILE = frozenset({"update", "export"})
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Runner:
-    """The work of one kind of job."""
-
-    conclude: Callable[[Sandbox, jobs.Job, Any], str | None]
-    """In the transaction that ends the job, with what `pieces` returned. Returns the final state; None means COMPLETED."""
-    pieces: Callable[[Sandbox, jobs.Job], Any] = lambda *_: None
-    """Before it: bulk work in transactions of its own, so that other requests get their turn. A restart does all of them again."""
 
 
 class JobSource(Source):

@@ -6,7 +6,8 @@ import random
 import secrets
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import httpx
 from fastapi import Depends, Request
@@ -17,9 +18,6 @@ from partner_sandbox.faults import Faults
 from partner_sandbox.journal import Journal, Limiter
 from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.storage import Storage
-
-if TYPE_CHECKING:
-    from partner_sandbox.job_runner import Runner
 
 
 class Ids:
@@ -57,6 +55,16 @@ class Ids:
 STORAGE_URL = "http://storage.partner-sandbox.invalid"
 """Where presigned links lead while no server has opened the storage host."""
 Seed = Callable[[Connection], None]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The work of one kind of job; it takes the sandbox and the job."""
+
+    conclude: Callable[[Sandbox, Any, Any], str | None]
+    """In the transaction that ends the job, with what `pieces` returned. Returns the final state; None means COMPLETED."""
+    pieces: Callable[[Sandbox, Any], Any] = lambda *_: None
+    """Before it: bulk work in transactions of its own, so that other requests get their turn. A restart does all of them again."""
 
 
 class Sandbox:

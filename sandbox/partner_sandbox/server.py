@@ -36,7 +36,7 @@ from partner_sandbox.orders import lifecycle, picking
 from partner_sandbox.portal import home
 from partner_sandbox.portal import router as portal
 from partner_sandbox.promotions import update as promotion
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.sandbox import Runner, Sandbox
 from partner_sandbox.settings import SandboxSettings
 
 SERVICE = (tokens, vendors, update, listing, creation, job_runner, job_files, promotion, picking)
@@ -65,10 +65,10 @@ def create_app(
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)
     sandbox.runners |= {
-        "update": job_runner.Runner(update.conclude, update.apply),
-        "export": job_runner.Runner(listing.run_export),
-        "creation": job_runner.Runner(creation.run),
-        "promotion": job_runner.Runner(promotion.conclude, promotion.put_skus),
+        "update": Runner(update.conclude, update.apply),
+        "export": Runner(listing.run_export),
+        "creation": Runner(creation.run),
+        "promotion": Runner(promotion.conclude, promotion.put_skus),
     }
     sandbox.work.register(job_runner.JobSource(sandbox))
     sandbox.work.register(Courier(sandbox))

@@ -15,13 +15,14 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, delete, select, text, update
 
 from partner_sandbox import answers, money
-from partner_sandbox.catalog.body import WHOLE_MAX, BodyError, Weight, barcode_problem, padded, products, spooled
+from partner_sandbox.catalog.body import WHOLE_MAX, BodyError, barcode_problem, padded, products, spooled
 from partner_sandbox.catalog.products import barcode, category, product, product_category, show_due, visible_change
 from partner_sandbox.contract import described
 from partner_sandbox.errors import unknown_field, validation_error
 from partner_sandbox.promotions import shown
 from partner_sandbox.sandbox import Ids, TheSandbox
 from partner_sandbox.vendors import Vendor, named_vendor
+from partner_sandbox.weight import Weight
 
 PIECE_ITEMS = 20_000
 _INSERT_PRODUCT = (

@@ -14,25 +14,13 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import IO, Any, Literal, NoReturn
+from typing import IO, Any, NoReturn
 
 from fastapi import Request
-from pydantic import Field
 
 from partner_sandbox import money
-from partner_sandbox.bodies import Body
 from partner_sandbox.errors import ApiError, unknown_field
 from partner_sandbox.settings import Behaviour
-
-
-class Weight(Body):
-    """Of what is sold by weight (field notes, Product creation)."""
-
-    base_weight: float = Field(gt=0, allow_inf_nan=False)
-    base_weight_unit: Literal["KG", "G"]
-    average_weight_per_piece: float | None = Field(None, gt=0, allow_inf_nan=False)
-    minimum_starting_weight: float | None = Field(None, gt=0, allow_inf_nan=False)
-
 
 PIECE_BYTES = 1 << 20
 IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024

@@ -13,11 +13,12 @@ from sqlalchemy import Connection, select
 from partner_sandbox import bodies, job_runner, jobs, money
 from partner_sandbox.bodies import EVERY_VENDOR, Body, Locale, Number
 from partner_sandbox.catalog import assortment
-from partner_sandbox.catalog.body import Weight, barcode_problem, padded
+from partner_sandbox.catalog.body import barcode_problem, padded
 from partner_sandbox.catalog.products import barcode, category, product
 from partner_sandbox.errors import ApiError, not_found
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.vendors import Chain, TheChain, Vendor, find_vendor, vendor_table
+from partner_sandbox.weight import Weight
 
 
 def _digits(value: str) -> str:
