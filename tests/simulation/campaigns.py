@@ -19,6 +19,9 @@ HEADER = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time"
 KEEPS = "keep"
 SKUS = {"c0": ("s00", "s01"), "c1": ("s02", "s03", "u0"), "c2": ("s04", "s06"), KEEPS: ("s05",)}
 """Each campaign has its own, so that no two overlap and the platform rejects none for that."""
+DISCOUNT_SHARE_MAX = 0.965
+"""A price below 3.5 % of the base price is held: of every base price from 1 on those of a slip, and no other of a usual base price."""
+SLIPS_MAX = 30
 CAMPAIGNS = tuple(name for name in SKUS if name != KEEPS)
 
 
@@ -40,12 +43,17 @@ class Campaigns:
     windows: dict[str, Window] = field(default_factory=dict)
     prices: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     wanted: dict[tuple[str, str], list[Decimal]] = field(default_factory=dict)
+    slips: set[Decimal] = field(default_factory=set)
+    """Prices that only an approval may bring to the platform."""
     version: int = 0
+    guarded: bool = False
+    """Whether a price that is reduced by too much is held for a person."""
 
     @property
     def settings(self) -> dict[str, Any]:
         """Section `promotions` of the settings."""
         shares = dict.fromkeys(("discount_share_max", "assortment_share_max", "ended_share_max"), 1.0)
+        shares["discount_share_max"] = DISCOUNT_SHARE_MAX if self.guarded else 1.0
         return {"files": str(self.file), "control_file": str(self.control), "pairs_max": 4, **shares}
 
     @property
@@ -67,6 +75,19 @@ class Campaigns:
         price = Decimal(100 + self.version) / 1000
         self.prices[campaign, sku] = price
         self.wanted.setdefault((campaign, sku), []).append(price)
+
+    def slip(self, chance: random.Random) -> None:
+        """Marketing reduces prices of a campaign a hundredfold; each such price exists once."""
+        campaign = chance.choice(CAMPAIGNS)
+        if campaign not in self.windows:
+            self.windows[campaign] = self._window(campaign, chance)
+        for sku in chance.sample(SKUS[campaign][:2], chance.randint(1, 2)):
+            if len(self.slips) < SLIPS_MAX:
+                price = Decimal(len(self.slips) + 1) / 1000
+                self.slips.add(price)
+                self.prices[campaign, sku] = price
+                self.wanted.setdefault((campaign, sku), []).append(price)
+        self.write()
 
     def tick(self, chance: random.Random) -> None:
         """Marketing changes the campaigns."""

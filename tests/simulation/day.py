@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import OperationalError
 
@@ -90,10 +90,13 @@ def tolerated(work: Callable[[], object]) -> str | None:
 
 def recover_until_quiescent(world: World, app: Calls) -> list[str | None]:
     """The settling schedule, beyond every deadline."""
-    lines = []
+    lines: list[str | None] = []
+    found: list[dict[str, Any]] = []
     for pause_s in (300, 300, 300, 300, 1900):
         world.clock.sleep(pause_s)
-        lines.append(tolerated(app.recover))
+        if lines and lines[-1] is None and not any(found[-1].values()):
+            continue  # it had nothing to do and left nothing open
+        lines.append(tolerated(lambda: found.append(app.recover())))
     return lines
 
 

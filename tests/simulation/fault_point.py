@@ -10,10 +10,11 @@ import contextlib
 import random
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from shelfsync.store.lake import Lake
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 KINDS = ("commit", "request", "rename")
 STUCK_S = 30.0
+FORGET = "RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP"
 
 
 class Killed(BaseException):
@@ -122,9 +124,45 @@ class FaultPoint:
 
 
 class FaultPointConnection(psycopg.Connection[Any]):
-    """A connection whose commits are effects of its process."""
+    """A connection whose commits are effects of its process.
+
+    What a process closes, the next one gets as a new session. A backend of its own for each process would cost more than its work.
+    """
 
     fault_point: FaultPoint
+    idle: list[FaultPointConnection] | None = None
+    """Where it waits for the next process. None: closing it ends it."""
+    is_lent = False
+
+    def lend(self, fault_point: FaultPoint) -> Self:
+        """To a process."""
+        self.fault_point, self.is_lent = fault_point, True
+        return self
+
+    def close(self) -> None:
+        if self.idle is None:
+            super().close()
+        elif self.is_lent:
+            self.is_lent = False
+            try:
+                self._forget_session()
+            except psycopg.Error:
+                super().close()
+            else:
+                self.idle.append(self)
+
+    def _forget_session(self) -> None:
+        """Ends everything that would end with the session. Only its prepared plans stay."""
+        if self.info.transaction_status not in {
+            TransactionStatus.IDLE,
+            TransactionStatus.INTRANS,
+            TransactionStatus.INERROR,
+        }:
+            raise psycopg.OperationalError("a statement was at work when its process died")
+        self.rollback()
+        self.autocommit = True
+        self.execute(FORGET)
+        self.autocommit = False
 
     def commit(self) -> None:
         if self.autocommit:

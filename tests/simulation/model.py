@@ -165,7 +165,9 @@ class Model:
             removed[key] |= {item["sku"] for item in self.facts.file(row.items_path) if item["change"] == "removed"}
             on_sale[key] = sum(one["active"] is not False for one in self.facts.file(row.base)) if row.base else 0
         approved: dict[str, set[str]] = defaultdict(set)
-        for row in self._world.rows("SELECT vendor, rows_path FROM ledger.hold WHERE state = 'approved'"):
+        for row in self._world.rows(
+            "SELECT vendor, rows_path FROM ledger.hold WHERE state = 'approved' AND subject = 'catalog'"
+        ):
             approved[row.vendor] |= {one["sku"] for one in self.facts.file(row.rows_path)}
         for key, all_skus in removed.items():
             skus = all_skus - approved[key[0]]  # a person has looked at these
@@ -178,12 +180,14 @@ class Model:
 
     def _decisions_stand(self) -> None:
         """The first decision stands: an approval for ever, the others until a person reopens the hold. Only what is approved is planned."""
+        self._world.answers.check()
         acts: dict[int, list[str]] = defaultdict(list)
         for row in self._world.rows(
             "SELECT hold_id, state FROM ledger.decision WHERE ignored IS NULL ORDER BY decision_id"
         ):
             before = acts[row.hold_id][-1] if acts[row.hold_id] else "open"
-            if (before == "open") == (row.state == "open") or before == "approved":
+            late = (before, row.state) == ("expired", "declined")  # a person confirms what time decided
+            if ((before == "open") == (row.state == "open") and not late) or before == "approved":
                 raise Broken("decision", f"hold {row.hold_id} was {before} and became {row.state}")
             acts[row.hold_id].append(row.state)
         for hold in self._world.rows("SELECT hold_id, state, acts, released_at FROM ledger.hold"):

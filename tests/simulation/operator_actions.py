@@ -177,7 +177,8 @@ def decide(world: World, app: Calls, action: Action) -> None:
     """Decides one of the open holds, and sends what was approved; or answers about a hold that was decided elsewhere, or reopens one."""
     place, _, answer = action.kind.rpartition(" ")
     decided = bool(place) or answer == "reopen"
-    found = world.rows(f"SELECT hold_id FROM ledger.hold WHERE (state <> 'open') = {decided} ORDER BY hold_id DESC")
+    of_catalog = "SELECT hold_id FROM ledger.hold WHERE subject = 'catalog'"
+    found = world.rows(f"{of_catalog} AND (state <> 'open') = {decided} ORDER BY hold_id DESC")
     if not found:
         return
     hold_id = found[action.number % len(found)].hold_id

@@ -67,10 +67,14 @@ class Plan:
 
 def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     """The plan of a seed; `kinds` is what the sandbox lists of its faults."""
+    from simulation.campaign_decisions import actions_of as campaign_decisions
+    from simulation.campaign_decisions import guarded
     from simulation.operator_actions import actions_of as operator_actions
 
     of = former(seed, kinds)
     actions = list(of.actions)
+    for place, action in reversed(campaign_decisions(seed, len(actions))):
+        actions.insert(place, action)
     for place, action in reversed(operator_actions(seed, len(actions), kinds)):
         actions.insert(place, action)
     shape = dataclasses.replace(
@@ -78,6 +82,7 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
         switches=switched(seed),
         static_token=random.Random(f"token {seed}").random() < 0.2,
+        campaigns_guarded=guarded(seed),
     )
     return Plan(seed, shape, tuple(actions))
 

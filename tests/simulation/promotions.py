@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import StaleRunError
-from simulation import day
+from shelfsync.store.lake import Lake
+from simulation import campaign_decisions, day
 from simulation.broken import Broken
 from simulation.campaigns import CAMPAIGNS, KEEPS
 from simulation.erp import VENDORS
@@ -63,11 +64,13 @@ class PromotionModel:
         self._world = world
         self._wrong = wrong
         self._shown: dict[tuple[Any, ...], int] = {}
+        self._files: dict[str, list[dict[str, Any]]] = {}
 
     def check(self) -> None:
         """What has to hold at any time."""
         self.check_ledger()
         self._nothing_older_is_shown()
+        self._only_what_is_approved_is_shown()
 
     def check_ledger(self) -> None:
         """The part of it that holds of any campaigns."""
@@ -135,7 +138,7 @@ class PromotionModel:
     def _held(self) -> list[Any]:
         """Every value the platform ever held: also those replaced since."""
         return self._world.platform_rows(
-            "SELECT v.vendor, s.sku, s.value_milli, s.seen_until_us, p.active, p.identity, p.display_name, p.start_us, p.end_us, p.vendors, p.id"
+            "SELECT v.vendor, s.sku, s.value_milli, s.seen_from_us, s.seen_until_us, p.active, p.identity, p.display_name, p.start_us, p.end_us, p.vendors, p.id"
             " FROM promotion_sku AS s JOIN promotion AS p ON p.id = s.promotion_id JOIN vendor AS v ON v.id = s.vendor_key"
             " ORDER BY p.id, s.seen_from_us"
         )
@@ -171,28 +174,79 @@ class PromotionModel:
                     f"{key}: the platform holds {price}; wanted in turn {wanted}, already at {self._shown.get(key, 0)}",
                 ) from None
 
+    def _only_what_is_approved_is_shown(self) -> None:
+        """A price that was reduced by too much reaches the platform only after a person approved exactly it, there and for these times."""
+        slips = self._world.campaigns.slips
+        if not slips:
+            return
+        approved: dict[tuple[Any, ...], int] = {}
+        for act in self._world.rows(
+            "SELECT h.vendor, h.campaign, h.rows_path, d.decided_at FROM ledger.decision d JOIN ledger.hold h USING (hold_id)"
+            " WHERE h.subject = 'promotions' AND d.state = 'approved' AND d.ignored IS NULL ORDER BY decision_id DESC"
+        ):
+            for row in self._rows_of(act.rows_path):
+                approved[act.vendor, act.campaign, row["sku"], *_value_and_times(row)] = _us(act.decided_at)
+        for row in self._held():
+            price = Decimal(row.value_milli) / 1000
+            key = (row.vendor, _campaign(row.display_name), row.sku, price, row.start_us, row.end_us)
+            if price in slips and not approved.get(key, row.seen_from_us + 1) <= row.seen_from_us:
+                raise Broken("decision", f"the platform holds {key}, and a person has not approved it")
+
+    def _in_force(self) -> set[tuple[str, str, str]]:
+        """Vendor, campaign and SKU of what is held now."""
+        found = self._world.rows(
+            "SELECT vendor, campaign, rows_path FROM ledger.hold WHERE subject = 'promotions' AND superseded_by IS NULL"
+            " AND state IN ('open', 'declined', 'expired')"
+        )
+        return {(hold.vendor, hold.campaign, row["sku"]) for hold in found for row in self._rows_of(hold.rows_path)}
+
+    def _rows_of(self, path: str) -> list[dict[str, Any]]:
+        if path not in self._files:
+            self._files[path] = Lake("memory://simulation").read_table(path).to_pylist()
+        return self._files[path]
+
     def check_when_quiescent(self, app: Calls, log: Any) -> None:
         """I3: after the last fault, the platform reaches what the ERP wants, and then no more requests are sent."""
         world = self._world
         for number in range(4):
-            world.clock.sleep(90_000)  # beyond every deadline and every wait before another try
-            for kind in ("recover", "run", "recover"):
-                line = day.tolerated(partial(work, world, app, kind, f"promotions/quiescent/{number}"))
-                if line:
-                    log(f"      {line}")
-            self.check()
+            if self._round(app, log, number):
+                break
         if self._wrong():
             return
         self.in_step()
+        for number in range(4, 7):
+            if not campaign_decisions.approve_all(world, app):
+                break
+            self._round(app, log, number)
+            self.in_step()
         before = len(world.platform_rows("SELECT seq FROM job"))
         work(world, app, "run", "promotions/quiescent/last")
         if len(world.platform_rows("SELECT seq FROM job")) != before:
             raise Broken("I6", "a run of promotions without changes has sent something")
 
+    def _round(self, app: Calls, log: Any, number: int) -> bool:
+        """The schedule, beyond every deadline and every wait before another try. True: it failed nowhere and had nothing to do."""
+        self._world.clock.sleep(90_000)
+        asked = "SELECT count(*), max(job_id), max(ended_at) FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
+        before = self._world.rows(asked)
+        failed = False
+        for kind in ("recover", "run", "recover"):
+            line = day.tolerated(partial(work, self._world, app, kind, f"promotions/quiescent/{number}"))
+            if line:
+                failed = True
+                log(f"      {line}")
+        self.check()
+        return not failed and before == self._world.rows(asked)
+
     def in_step(self) -> None:
-        """The platform holds what the ERP wants, and nothing else."""
-        have = self._held_now()
-        want = {pair: price for pair, price in self._wanted_now().items() if pair in have or not self._may_wait(pair)}
+        """The platform holds what the ERP wants, and nothing else. What is held for a person stays as it was."""
+        held = self._in_force()
+        have = {pair: price for pair, price in self._held_now().items() if (pair[0], pair[1], pair[-1]) not in held}
+        want = {
+            pair: price
+            for pair, price in self._wanted_now().items()
+            if (pair[0], pair[1], pair[-1]) not in held and (pair in have or not self._may_wait(pair))
+        }
         if want != have:
             first = min({*want.items()} ^ {*have.items()}, key=repr)
             raise Broken("I3", f"promotions: {len(want)} pairs wanted, {len(have)} held; the first difference {first}")
@@ -226,6 +280,12 @@ class PromotionModel:
 
 def _campaign(display_name: str) -> str:
     return KEEPS if "Keep" in display_name else next(name for name in CAMPAIGNS if f"Offer {name}" in display_name)
+
+
+def _value_and_times(row: dict[str, Any]) -> tuple[Decimal, int, int]:
+    """Of a row of a hold: the price that it offers, and from when to when."""
+    start, end = map(dt.datetime.fromisoformat, row["window"].split())
+    return Decimal(row["discount"].split()[-1]), _us(start), _us(end)
 
 
 def _us(when: dt.datetime) -> int:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulation import day, operator_actions, pauses, promotions
+from simulation import campaign_decisions, day, operator_actions, pauses, promotions
 from simulation.broken import Broken
 from simulation.erp import BAD, BAD_BARCODE, VENDORS
 from simulation.fault_point import FaultPoint, Killed, Turns
@@ -94,7 +94,8 @@ class SimulationRun:
     def _do(self, action: Action) -> None:
         match action.verb:
             case "campaigns":
-                self.world.campaigns.tick(random.Random(action.seed))
+                change = self.world.campaigns.slip if action.kind == "slip" else self.world.campaigns.tick
+                change(random.Random(action.seed))
             case "tick":
                 self._tick(random.Random(action.seed), action.kind)
             case "slip":
@@ -180,6 +181,8 @@ class SimulationRun:
                 pauses.turn(app, action.verb, action.kind)
             case "export" | "export_again" | "urgent" | "decide" | "restore" | "restore_end":
                 operator_actions.work(self.world, app, action, self._key(action))
+            case "campaign_hold":
+                campaign_decisions.work(self.world, app, action)
             case "promotions":
                 promotions.work(self.world, app, action.kind, self._key(action))
             case other:
@@ -269,7 +272,7 @@ class SimulationRun:
                 if wrong:  # what has left the ERP is not repeated by a full sync; an export resends it
                     self._rounds(app, "delta", 1)
                     day.recover_until_quiescent(world, app)
-            if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open'"):
+            if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open' AND subject = 'catalog'"):
                 self._rounds(app, "delta", 1)  # without rejected SKUs, a hold may be small enough to pass
                 day.recover_until_quiescent(world, app)
             for _ in range(BUSY_ROUNDS_MAX):

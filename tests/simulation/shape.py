@@ -59,6 +59,8 @@ class Shape:
     """What shelfsync calls items by."""
     switches: tuple[tuple[str, Any], ...] = ()
     """Choices of the platform that differ from its dialect's."""
+    campaigns_guarded: bool = False
+    """Whether a price of a campaign that is reduced by too much is held for a person."""
     static_token: bool = False
     """Whether shelfsync has a token of the portal instead of a client's id and secret."""
 

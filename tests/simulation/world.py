@@ -30,6 +30,7 @@ from shelfsync.receiver.server import config
 from shelfsync.settings import Settings, WebhookSettings
 from shelfsync.store.engine import database_url, libpq_url
 from shelfsync.store.metadata import instant
+from simulation.answers import Answers
 from simulation.campaigns import Campaigns
 from simulation.clock import START, VirtualClock, subscribed
 from simulation.erp import VENDORS, Erp
@@ -87,9 +88,12 @@ class World:
         self.choices = self.shape.behaviour
         self.erp = Erp(folder)
         self.campaigns = Campaigns(folder)
+        self.answers = Answers(self)
         self.listed = Listed(self.clock.now)
         self.unexpected = UnexpectedErrors()
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
+        self._reading = self.observer.execution_options(isolation_level="AUTOCOMMIT")  # one round trip instead of three
+        self._idle: list[FaultPointConnection] = []
         self._statements = SharedStatements(self.observer)  # compiling is a tenth of a seed
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
         self._closing = contextlib.ExitStack()
@@ -101,6 +105,7 @@ class World:
         self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
         self._closing.callback(self._network.close)
         self._closing.callback(self.observer.dispose)
+        self._closing.callback(self._end_sessions)
         logger = logging.getLogger("shelfsync")
         logger.addHandler(self.unexpected)
         self._closing.callback(logger.removeHandler, self.unexpected)
@@ -131,8 +136,9 @@ class World:
         self.erp = Erp(self.folder, coherent=older, buffer_known=shape.buffer_known, by_barcode=by_barcode)
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
-        self.campaigns = Campaigns(self.folder)
+        self.campaigns = Campaigns(self.folder, guarded=shape.campaigns_guarded)
         self.campaigns.begin()
+        self.answers = Answers(self)
         self.listed = Listed(self.clock.now)
 
     def receive(self, up: bool) -> None:
@@ -205,7 +211,7 @@ class World:
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """The rows of a query from outside shelfsync."""
-        with self.observer.connect() as connection:
+        with self._reading.connect() as connection:
             return list(connection.execute(sa.text(statement), values).all())
 
     def execute(self, *statements: str) -> None:
@@ -257,9 +263,17 @@ class World:
     def _connect(self, fault_point: FaultPoint) -> FaultPointConnection:
         fault_point.alive()
         where = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        if self._idle:
+            return self._idle.pop().lend(fault_point)
         connection = FaultPointConnection.connect(where, options="-c lock_timeout=10s -c statement_timeout=30s")
-        connection.fault_point = fault_point
-        return connection
+        connection.idle = self._idle
+        return connection.lend(fault_point)
+
+    def _end_sessions(self) -> None:
+        while self._idle:
+            session = self._idle.pop()
+            session.idle = None
+            session.close()
 
     def _set_instant(self, connection: Connection) -> None:
         """Sets the instant of a session whose instant is another one."""
