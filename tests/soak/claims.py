@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crash.verdict import NO_ROWS
 from installation import orders, shelf
 from installation.installed import PROJECT
-from soak.person import HELD, OPEN, questions
+from soak.person import OPEN, questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -162,7 +162,6 @@ def nothing_is_held(soak_run: SoakRun) -> Iterable[str]:
     yield from (
         f"hold {row['hold_id']}: {row['vendor']} {row['rule']} is open" for row in soak_run.installation.rows(OPEN)
     )
-    yield from (f"campaign {row['campaign']} is held" for row in soak_run.installation.rows(HELD))
     yield from (f"Airflow asks: {one['subject']}" for one in questions(soak_run))
 
 
