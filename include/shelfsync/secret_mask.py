@@ -207,15 +207,17 @@ def _named_values(text: str, *, every: bool) -> Iterator[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """A secret as libraries write it: as it is, with and without percent signs, in a repr, in JSON, in HTML, in base64."""
+    """A secret as libraries write it: as it is, with percent signs (also twice) and without, in a repr, in JSON, in HTML, in base64 and in hexadecimal."""
     plain = {secret, secret.strip(), unquote(secret), unquote_plus(secret)}
     forms = set(plain)
     for one in plain:
         data = one.encode("utf-8", "surrogatepass")
-        forms |= {quote(data, safe=safe) for safe in _SAFE} | {quote_plus(data)}
+        signs = {quote(data, safe=safe) for safe in _SAFE} | {quote_plus(data)}
+        forms |= signs | {quote(form, safe="") for form in signs}  # an address in the query of another one
         forms |= {html.escape(one), json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]}
         forms |= {repr(one)[1:-1], ascii(one)[1:-1], repr(data)[2:-1]}
         if len(one) >= PART:
+            forms.add(data.hex())
             # behind a user and a colon, base64 has one of three forms; what stands beside it is in their ends, which are left out
             codes = [
                 base64.b64encode(b"\0" * shift + data).decode()[begin : 8 * (shift + len(data)) // 6]
