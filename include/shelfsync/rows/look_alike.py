@@ -39,6 +39,11 @@ _ALIKE_IN_WORD = (
 _UNSEEN = f"[{characters.UNSEEN}]"
 _CONTROL = f"[{characters.CONTROLS}]"
 _OTHER_DIGIT = r"[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}]"
+_ESCAPED = (
+    r"&(?:nbsp|zwnj|zwj|shy|#\d+|#x[0-9a-fA-F]+);|%20|%0[9AaDd]|%C2%A0|%E2%80%8B"
+    r"|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[tnr])|(?i:<br ?/?>)"
+)
+"""A character as HTML, an address or a programming language writes it."""
 _QUOTES = "\"'`´‘’“”„«»"
 _QUOTED = rf"^(?:=|'|[{_QUOTES}].*[{_QUOTES}]$)"
 
@@ -77,7 +82,7 @@ def bare(texts: pa.Array) -> pa.Array:
         texts = pc.replace_substring_regex(texts, r"[\x{a0}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}\t]", " ")
         texts = pc.replace_substring_regex(texts, f"[{characters.UNSEEN}{characters.CONTROLS}]", "")
         texts = pc.utf8_normalize(texts, "NFKC")
-    texts = pc.replace_substring_regex(texts, r"&(?:nbsp|zwnj|zwj|shy|#\d+|#x[0-9a-fA-F]+);|%20|%C2%A0|%E2%80%8B", " ")
+    texts = pc.replace_substring_regex(texts, _ESCAPED, " ")
     texts = pc.replace_substring_regex(texts, rf"^[\s={_QUOTES};,]+|[\s{_QUOTES};,]+$", "")
     return pc.replace_substring_regex(texts, r" {2,}", " ")
 

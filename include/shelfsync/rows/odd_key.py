@@ -102,6 +102,13 @@ def code(texts: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(stripped, ""), texts, stripped)
 
 
+def signs(texts: pa.Array) -> pa.Array:
+    """Only the letters and digits of the texts, with the letters O, I and L as the digits for which a person or a scanner takes them."""
+    kept = pc.replace_substring_regex(looks(texts), r"[^\p{L}\p{N}]", "")
+    kept = pc.replace_substring_regex(pc.replace_substring(kept, "O", "0"), "[IL]", "1")
+    return pc.if_else(pc.equal(kept, ""), texts, kept)
+
+
 def _numbers(texts: pa.Array) -> pa.Array:
     texts = pc.replace_substring_regex(texts, r"^[+]?(\d{1,3}(?:[., ']\d{3})+)$", r"\1")
     grouped = mask(pc.match_substring_regex(texts, r"^\d{1,3}(?:[., ']\d{3})+$"))
@@ -144,7 +151,7 @@ def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> p
         places = pa.array(rows)
         these = texts.filter(places)
         best = pa.nulls(len(these), pa.string())
-        for form in (bare, looks, code):
+        for form in (bare, looks, code, signs):
             best = pc.coalesce(best, among.take(pc.index_in(form(these), value_set=form(among))))
         found = pc.replace_with_mask(found, places, best)
     return _rounded(texts, found, gone)
