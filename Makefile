@@ -76,14 +76,14 @@ docs: setup   ## the documentation site, into dist/docs; fails on a broken link,
 audit: setup   ## known vulnerabilities of the pinned packages; reports if their database cannot be reached
 	@$(BIN)/python scripts/audit.py
 
-sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.json; SBOM=FILE
-	@mkdir -p $(dir $(or $(SBOM),dist/sbom.json))
-	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file $(or $(SBOM),dist/sbom.json) requirements.txt
-	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
+sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.json
+	@mkdir -p dist
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file dist/sbom.json requirements.txt
+	@echo "sbom: dist/sbom.json"
 
-sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist; DIST=FOLDER
-	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) ./sandbox
-	@ls $(or $(DIST),dist)/partner_sandbox-*.whl
+sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist
+	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir dist ./sandbox
+	@ls dist/partner_sandbox-*.whl
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
 	@$(BIN)/shelfsync demo

@@ -17,13 +17,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import chain, page, server
+from benchmarks import chain, figures, page, server
 from benchmarks.stage import Measured, Meter, described, load_average
 from benchmarks.stages import STAGES
+from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from benchmarks.chain import Chain
     from benchmarks.stage import Stage, Way
+    from shelfsync.store.named_file import NamedFile
 
 SIZES = {"100k": 100_000, "1m": 1_000_000, "10m": 10_000_000, "50m": 50_000_000}
 PROJECT = Path(__file__).parents[1]
@@ -40,9 +42,18 @@ def main() -> None:
     arguments.add_argument("--folder", type=Path, default=PROJECT / ".shelfsync" / "bench")
     arguments.add_argument("--keep", action="store_true", help="keep the generated chain for the next run")
     arguments.add_argument("--result", type=Path, help="the file for the JSON; default: benchmarks/results/SIZE.json")
+    arguments.add_argument("--replace", action="store_true", help="write --result also in place of something else")
     chosen = arguments.parse_args()
     began_s = time.perf_counter()
     folder = chosen.folder / chosen.size
+    if chosen.result is None:
+        RESULTS.mkdir(exist_ok=True)
+    file = figures.named(chosen.result or RESULTS / f"{chosen.size}.json", has="stages", replace=chosen.replace)
+    try:
+        file.check()
+        chain.check(folder)
+    except ConfigurationError as error:
+        arguments.error(str(error))
     _print(f"making {SIZES[chosen.size]:,} rows in {folder}")
     made = chain.make(folder, SIZES[chosen.size])
     stages: dict[str, Any] = {}
@@ -51,19 +62,20 @@ def main() -> None:
             measured = measure(STAGES[name], made, chosen.rounds)
             busy = {"rounds": chosen.rounds, "load_average": load_average()}
             stages[name] = page.result(STAGES[name], measured) | busy
-            _write(chosen, made, began_s, stages)  # what is measured is kept whatever comes after
+            _write(file, chosen, made, began_s, stages)  # what is measured is kept whatever comes after
     finally:
         server.stop(folder)
         if not chosen.keep:
             chain.remove(folder)
-    result = _write(chosen, made, began_s, stages)
+    result = _write(file, chosen, made, began_s, stages)
     print(f"{page.tables(result)}\n\n{result['took_s']:g} s")
 
 
-def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict[str, Any]) -> dict[str, Any]:
+def _write(
+    file: NamedFile, chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict[str, Any]
+) -> dict[str, Any]:
     """Writes the file, and returns what was measured in this run."""
-    path = chosen.result or RESULTS / f"{chosen.size}.json"
-    before = json.loads(path.read_text())["stages"] if chosen.stage and path.exists() else []
+    before = json.loads(file.path.read_text())["stages"] if chosen.stage and _has_figures(file) else []
     kept = {stage["name"]: stage for stage in before} | stages
     result = {
         "size": chosen.size,
@@ -71,10 +83,14 @@ def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict
         "took_s": round(time.perf_counter() - began_s, 1),
         "machine": described(),
     }
-    path.parent.mkdir(exist_ok=True)
     whole = result | {"stages": [kept[name] for name in STAGES if name in kept]}
-    path.write_text(json.dumps(whole, indent=1) + "\n")
+    with file.writing() as incomplete:
+        incomplete.write_text(json.dumps(whole, indent=1) + "\n")
     return result | {"stages": list(stages.values())}
+
+
+def _has_figures(file: NamedFile) -> bool:
+    return file.path.is_file() and file.path.stat().st_size > 0 and file.is_own(file.path)
 
 
 def _print(what: str) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.errors import ConfigurationError
 from shelfsync.schemas import BASELINE, PRICE, RAW, SNAPSHOT
 from shelfsync.store.lake import Lake
 
@@ -117,6 +118,14 @@ def make(folder: Path, rows: int, *, raw_vendors: int = 20, seed: int = 5) -> Ch
         )
     (folder / _MANIFEST).write_text(json.dumps([vars(shelf) for shelf in shelves]))
     return Chain(folder, tuple(shelves))
+
+
+def check(folder: Path) -> None:
+    """Raises ConfigurationError if the folder has something else: a chain is removed with its folder."""
+    if folder.exists() and not (folder / _MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigurationError(
+            "--folder", f"{folder} exists and is no generated chain", "Name another folder, or move this one away."
+        )
 
 
 def remove(folder: Path) -> None:

@@ -81,7 +81,7 @@ class StopSell:
 
 
 def main() -> int:
-    """Runs it and prints the figures; `--json FILE` keeps them."""
+    """Runs it and prints the figures, as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.freshness", description=__doc__)
     parser.add_argument("--vendors", type=int, default=6)
     parser.add_argument("--skus", type=int, default=1_000, help="products of a vendor")
@@ -91,15 +91,12 @@ def main() -> int:
     )
     parser.add_argument("--drain-s", type=int, default=60, help="how long the last sales may take")
     parser.add_argument("--airflow", action="store_true", help="a delta under Airflow, started by the ERP's changes")
-    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="shelfsync-freshness-") as name:
         folder = Path(name)
         folder.chmod(0o711)
         figures = measured(folder, options)
-    print(json.dumps(figures, indent=2))
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures | described(), indent=2) + "\n", "utf-8")
+    print(json.dumps(figures | described(), indent=2))
     return 0
 
 

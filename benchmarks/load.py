@@ -72,15 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rate", type=float, default=500.0, help="events a second")
     parser.add_argument("--kills", type=int, default=KILLS, help="of receiver and PostgreSQL in turns")
     parser.add_argument("--orders", type=int, default=10_000, help="order events that `take` applies")
-    parser.add_argument("--result", type=Path, help="a file for the figures, as JSON")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="shelfsync-load-") as folder:
         Path(folder).chmod(0o711)
         figures = run(Path(folder), chosen.seconds, chosen.rate, chosen.kills, chosen.orders)
     print(json.dumps(figures, indent=1))
     print(f"{figures['acknowledged']} acknowledged, {figures['missing']} missing, {figures['twice']} twice")
-    if chosen.result:
-        chosen.result.write_text(json.dumps(figures, indent=1) + "\n")
     print(f"{figures['orders_applied']} orders applied, {figures['orders_a_second']:,} a second")
     faulty = figures["missing"] or figures["twice"] or figures["given_up"]
     return 1 if faulty or figures["orders_applied"] != chosen.orders else 0

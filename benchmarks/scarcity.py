@@ -16,7 +16,6 @@ import random
 import sys
 from collections import deque
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from shelfsync.catalog.state import PRIORITIES
@@ -209,20 +208,21 @@ def _requested(limit: Limit, now_s: float, assumed: Assumed) -> float:
 
 
 def main() -> int:
-    """Runs it and prints the figures; `--json FILE` keeps them."""
+    """Runs it and prints the figures; `--json` as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scarcity", description=__doc__)
     parser.add_argument("--vendors", type=int, nargs="+", default=[20, 50, 100, 300, 1000])
     parser.add_argument("--days", type=int, default=7)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     found = [week(vendors, days=options.days, seed=options.seed).figures() for vendors in options.vendors]
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return 0
     names = list(found[0])
     print("| " + " | ".join(name.replace("_", " ") for name in names) + " |\n|" + "---|" * len(names))
     for row in found:
         print("| " + " | ".join(f"{row[name]:,}" if row[name] is not None else "-" for name in names) + " |")
-    if options.json is not None:
-        options.json.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
     return 0
 
 

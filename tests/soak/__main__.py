@@ -9,7 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks import figures
 from installation.installed import PROJECT
+from shelfsync.errors import ConfigurationError
 from soak.plan import VICTIMS
 from soak.soak import lines, soak
 
@@ -24,8 +26,16 @@ def main() -> int:
     parser.add_argument(
         "--home", type=Path, help="an empty folder, kept; without it a temporary one, kept only if a claim fails"
     )
-    parser.add_argument("--result", type=Path, default=RESULT)
+    parser.add_argument("--result", type=Path, help=f"the file for the figures; default: {RESULT}")
+    parser.add_argument("--replace", action="store_true", help="write --result also in place of something else")
     options = parser.parse_args()
+    if options.result is None:
+        RESULT.parent.mkdir(exist_ok=True)
+    file = figures.named(options.result or RESULT, has="failed_claims", replace=options.replace)
+    try:
+        file.check()
+    except ConfigurationError as error:
+        parser.error(str(error))
     began_s = time.monotonic()
 
     def log(text: str) -> None:
@@ -36,15 +46,14 @@ def main() -> int:
     home.chmod(0o711)  # PostgreSQL runs as a user of its own where we are root
     victims = [victim for victim in options.victims.split(",") if victim]
     result = soak(home, seed=options.seed, minutes=options.minutes, victims=victims, report=log)
-    result.write(options.result)
+    with file.writing() as incomplete:
+        result.write(incomplete)
     for line in lines(result):
         print(line)
     if not result.faults and options.home is None:
         shutil.rmtree(home)
     kills, faults = sum(result.figures["kills"].values()), len(result.faults)
-    print(
-        f"seed {options.seed}: {options.minutes:g} minutes, {kills} kills, {faults} faults; figures: {options.result}"
-    )
+    print(f"seed {options.seed}: {options.minutes:g} minutes, {kills} kills, {faults} faults; figures: {file.path}")
     return 1 if result.faults else 0
 
 

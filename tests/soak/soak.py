@@ -54,7 +54,6 @@ class Result:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def write(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
         document = {"seed": self.seed, "minutes": self.minutes, **self.figures, "failed_claims": self.faults}
         file.write_text(json.dumps(document, indent=2, default=float) + "\n", "utf-8")
 

@@ -18,7 +18,6 @@ from shelfsync.local.place import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 def _pinned(name: str) -> set[tuple[str, str, bool]]:
@@ -94,10 +93,10 @@ def test_if_the_database_cannot_be_reached_the_report_states_that_nothing_was_lo
 
 
 @pytest.mark.slow
-def test_the_list_of_parts_names_every_package_that_is_installed_with_its_version_and_hashes(tmp_path: Path) -> None:
-    file = tmp_path / "folder" / "sbom.json"
+def test_the_list_of_parts_names_every_package_that_is_installed_with_its_version_and_hashes() -> None:
+    file = PROJECT / "dist" / "sbom.json"
     done = subprocess.run(
-        ["make", "-C", str(PROJECT), "--old-file=setup", "sbom", f"SBOM={file}"],
+        ["make", "-C", str(PROJECT), "--old-file=setup", "sbom"],
         capture_output=True,
         text=True,
         check=False,
