@@ -12,6 +12,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_SERVICE_UNAVAILABLE
 
 from shelfsync.errors import DataError, ShelfsyncError
+from shelfsync.pages.alerts import ALERTS
 from shelfsync.pages.holds import HOLDS
 from shelfsync.pages.overview import EXPLAIN, ORDERS, SWITCHES, VENDORS
 from shelfsync.pages.promotions import PROMOTIONS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (VENDORS, HOLDS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (VENDORS, ALERTS, HOLDS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

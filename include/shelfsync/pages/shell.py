@@ -44,6 +44,7 @@ DagStates = Callable[[Collection[str]], Mapping[str, bool]]
 """Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
 
 MISSING = {
+    "alerts_watch": "no alert opens or closes, and no person gets a message",
     "catalog_full_sync": "no full sync runs, and a new store gets no assortment",
     "catalog_delta_sync": "changes in the ERP reach the platform with the next full sync only",
     "catalog_recover": "jobs with a lost event are not finished, and approved changes are not sent",

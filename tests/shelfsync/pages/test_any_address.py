@@ -14,6 +14,8 @@ from shelfsync.pages.app import create_app
 
 PATHS = (
     "/",
+    "/alerts",
+    "/alerts/{}",
     "/holds",
     "/holds/{}",
     "/promotions",
@@ -25,6 +27,7 @@ PATHS = (
     "/{}",
 )
 FORMS = (
+    "/alerts/{}/acknowledge",
     "/holds/{}/approve",
     "/holds/{}/decline",
     "/holds/{}/reconsider",

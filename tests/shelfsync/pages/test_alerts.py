@@ -1,0 +1,36 @@
+"""Alerts on their pages: what is wrong, what is over, and taking one on."""
+
+from __future__ import annotations
+
+from shelfsync.alerts.ledger import alerts
+
+
+def _keep(world, found):
+    with world.app.context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), found)
+
+
+def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, browse):
+    pages = browse(world.app)
+    assert "Nothing is wrong." in pages.get("/alerts").text
+    _keep(world, {("store_late", "store-001"): "store-001: <b>late</b>"})
+    listed = pages.get("/alerts").text
+    assert "store-001: &lt;b&gt;late&lt;/b&gt;" in listed
+    assert "No route is set" in listed
+    shown = pages.get("/alerts/1").text
+    assert "changes-not-acknowledged.md" in shown
+    assert "Take it on" in shown
+    assert pages.post("/alerts/1/acknowledge", follow_redirects=False).status_code == 303
+    assert "ada" in pages.get("/alerts/1").text
+    late = pages.post("/alerts/1/acknowledge")
+    assert (late.status_code, "was acknowledged by ada" in late.text) == (409, True)
+    _keep(world, {})
+    assert "Over" in pages.get("/alerts").text
+    assert (pages.get("/alerts/2").status_code, pages.post("/alerts/2/acknowledge").status_code) == (404, 404)
+
+
+def test_who_may_only_look_takes_no_alert_on(world, browse):
+    _keep(world, {("store_late", "store-001"): "late"})
+    pages = browse(world.app, may_decide=False)
+    assert "<form" not in pages.get("/alerts/1").text
+    assert pages.post("/alerts/1/acknowledge").status_code == 403
