@@ -84,6 +84,12 @@ FROM (
 
 AT_ONCE = 20
 """Events of one job that are read together. A flood of events costs no more."""
+_OF_JOBS = sa.text(f"""
+SELECT newest.* FROM (SELECT DISTINCT unnest(CAST(:jobs AS text[])) AS job) AS wanted CROSS JOIN LATERAL (
+    SELECT event_id, platform_job_id, body, received_at FROM inbox.event
+    WHERE kind = 'job' AND platform_job_id = wanted.job AND quarantine_reason IS NULL ORDER BY event_id DESC LIMIT {AT_ONCE}
+) AS newest ORDER BY newest.event_id DESC
+""")  # noqa: S608
 REASON_CHARACTERS_MAX = 500
 
 ANY_JOB = ""
@@ -108,12 +114,16 @@ def newest(connection: Connection) -> int:
 
 def of_job(connection: Connection, platform_job_id: str) -> Sequence[Any]:
     """The newest events of a job that are not quarantined, unchanged: rows for `read_event`."""
-    return connection.execute(
-        sa.select(event.c.event_id, event.c.platform_job_id, event.c.body, event.c.received_at)
-        .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id, event.c.quarantine_reason.is_(None))
-        .order_by(event.c.event_id.desc())
-        .limit(AT_ONCE)
-    ).all()
+    return of_jobs(connection, [platform_job_id]).get(platform_job_id, ())
+
+
+def of_jobs(connection: Connection, platform_job_ids: Collection[str]) -> dict[str, Sequence[Any]]:
+    """The same for many jobs in one statement; a job without an event is missing."""
+    found: dict[str, list[Any]] = {}
+    if platform_job_ids:
+        for row in connection.execute(_OF_JOBS, {"jobs": list(platform_job_ids)}):
+            found.setdefault(row.platform_job_id, []).append(row)
+    return dict(found)
 
 
 def read_event(row: Any) -> JobEvent:

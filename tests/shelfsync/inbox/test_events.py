@@ -86,6 +86,15 @@ def test_of_a_flood_of_events_the_newest_are_read_and_a_quarantined_one_makes_ro
         assert events.of_job(connection, "17") == first
 
 
+def test_one_statement_reads_the_newest_events_of_each_of_many_jobs(engine, arrive):
+    arrive(*({**COMPLETED, "job_id": str(job), "downloadURL": f"https://h/{n}"} for n in range(25) for job in (1, 2)))
+    with engine.connect() as connection:
+        both = {job: events.of_job(connection, job) for job in ("1", "2")}
+        assert [len(rows) for rows in both.values()] == [events.AT_ONCE] * 2
+        assert events.of_jobs(connection, ["1", "3", "2", "1"]) == both
+        assert events.of_jobs(connection, []) == {}
+
+
 def test_events_wait_for_their_job_are_processed_once_and_can_be_replayed(engine, arrive):
     arrive(COMPLETED, {"job_id": "9", "status": "FAILED"})
     with engine.begin() as connection:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from shelfsync.platform.jobs.job import reason_of
-from shelfsync.platform.jobs.poll import known, received
+from shelfsync.platform.jobs.poll import known, received_of
 from shelfsync.platform.jobs.result import download
 from shelfsync.platform.jobs.table import State
 
@@ -82,7 +82,7 @@ def fetched_ahead(
 ) -> Iterator[Ahead]:
     """Begins to download the best link of each job that has ended, a few at once. With the files of one vendor only, nothing is ahead."""
     ahead = Ahead()
-    links = {job.job_id: url for job in jobs if (url := _link_of(context, job)) is not None}
+    links = _links_of(context, jobs)
     at_once = context.settings.sync.downloads_at_once
     if at_once == 1 or len({vendor_of(job) for job in jobs if job.job_id in links}) < 2:
         yield ahead
@@ -100,18 +100,25 @@ def fetched_ahead(
             threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _link_of(context: Context, job: Job) -> str | None:
-    """The best link of a job that has ended and whose file is not there; None also if what is known of it cannot be read."""
-    if job.state != State.OPEN or job.result_path is not None:
-        return None
+def _links_of(context: Context, jobs: Sequence[Job]) -> dict[int, str]:
+    """The best link of each job that has ended and whose file is not there. A job of which nothing can be read has none."""
+    without_file = [job for job in jobs if job.state == State.OPEN and job.result_path is None]
+    links: dict[int, str] = {}
     try:
         with context.engine.connect() as connection:
-            rows = received(context, connection, job)
-        news = known(context, job, rows)
-    except Exception as error:  # noqa: BLE001  the step that works on the job meets it again and reports it (I10)
-        log.debug("%s: nothing is fetched ahead: %s", job.name, reason_of(error))
-        return None
-    return news.links[0].url if news.ended and news.links else None
+            rows = received_of(context, connection, without_file)
+    except Exception as error:  # noqa: BLE001  the step that works on the jobs meets it again and reports it (I10)
+        log.debug("nothing is fetched ahead: %s", reason_of(error))
+        return links
+    for job in without_file:
+        try:
+            news = known(context, job, rows[job.job_id])
+        except Exception as error:  # noqa: BLE001  as above
+            log.debug("%s: nothing is fetched ahead: %s", job.name, reason_of(error))
+            continue
+        if news.ended and news.links:
+            links[job.job_id] = news.links[0].url
+    return links
 
 
 def _download(context: Context, vendor: str, url: str, file: File) -> str:

@@ -130,9 +130,18 @@ class Report:
 
 def received(context: Context, connection: sa.Connection, job: Job) -> Sequence[Any]:
     """The events of this job in the inbox, for `known`."""
-    if job.platform_job_id is None or not context.kinds[job.kind].has_event:
-        return ()
-    return events.of_job(connection, job.platform_job_id)
+    return received_of(context, connection, [job])[job.job_id]
+
+
+def received_of(context: Context, connection: sa.Connection, jobs: Sequence[Job]) -> dict[int, Sequence[Any]]:
+    """The same for many jobs in one statement, by `job_id`."""
+    numbers = {
+        job.job_id: job.platform_job_id
+        for job in jobs
+        if job.platform_job_id is not None and context.kinds[job.kind].has_event
+    }
+    found = events.of_jobs(connection, numbers.values())
+    return {job.job_id: found.get(numbers.get(job.job_id, ""), ()) for job in jobs}
 
 
 def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Report:

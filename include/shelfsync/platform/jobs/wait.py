@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import ThrottledError, UnavailableError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.platform.jobs.poll import known, poll, postpone, received
+from shelfsync.platform.jobs.poll import known, poll, postpone, received_of
 from shelfsync.platform.jobs.table import Kind, State
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def waiting(context: Context, kind: Kind, run: int | str | None, vendors: list[s
     with context.engine.connect() as connection:
         jobs = context.kinds[kind].of_run(connection, run, vendors)
         accepted = [job for job in jobs if job.state == State.OPEN and not job.overdue]
-        found = [(job, received(context, connection, job)) for job in accepted]
-    return [job for job, rows in found if not known(context, job, rows).ended]
+        rows = received_of(context, connection, accepted)
+    return [job for job in accepted if not known(context, job, rows[job.job_id]).ended]
 
 
 def poll_alone(context: Context, job: Job) -> bool:

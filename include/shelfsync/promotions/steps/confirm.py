@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.jobs.job import database_is_away, reason_of
-from shelfsync.platform.jobs.poll import known, received
+from shelfsync.platform.jobs.poll import known, received_of
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import poll_overdue
 from shelfsync.promotions.ledger import jobs as promotion_jobs
@@ -58,7 +58,7 @@ def confirm(context: Context) -> Confirmed:
 def _confirm_all(context: Context, lease: Lease, report: Confirmed) -> None:
     with context.engine.connect() as connection:
         jobs = promotion_jobs.open_jobs(connection)
-        events = {job.job_id: received(context, connection, job) for job in jobs}
+        events = received_of(context, connection, jobs)
     ended: list[PromotionJob] = []
     over: dict[int, str | None] = {}
     for job in jobs:
