@@ -6,13 +6,23 @@ Every engine comes from an unambiguous address. No error names a value of a stat
 from __future__ import annotations
 
 import contextlib
+import functools
+import select
+import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    InvalidatePoolError,
+    OperationalError,
+    SQLAlchemyError,
+    StatementError,
+)
 
 from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
@@ -30,6 +40,9 @@ IDLE_IN_TRANSACTION_S = 60
 """If a process freezes in a transaction, it loses its session and its row locks after this time."""
 SILENT_MAX_S = 120
 """After this time without a sign of life of the server's machine, a statement fails. Otherwise it takes the system up to two hours."""
+PING_AFTER_S = 10.0
+"""A connection that was used within this time is used again without a round trip, unless its socket has something to read."""
+_USED_S = "used_s"
 _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
 _READ_ONLY = "25006"
@@ -84,17 +97,49 @@ def database_url(url: str) -> sa.URL:
 
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
-    """An engine that survives a server's restart: a dead connection is found before it is used, and one whose machine vanished in time."""
+    """An engine that survives a server's restart: a dead connection is found before it is used, and one whose machine vanished in time.
+
+    A server that ends a session says so on its socket. So a connection of a moment ago needs no round trip to show that it lives.
+    """
     engine = make_engine(
         _with_signs_of_life(database_url(url)),
         pool_size=pool_size,
         max_overflow=pool_size,
-        pool_pre_ping=True,
         json_serializer=json_text,
         connect_args={"connect_timeout": 10, "application_name": "shelfsync"},
     )
     sa.event.listen(engine, "connect", _bound)
+    sa.event.listen(engine, "connect", _mark_as_used)
+    sa.event.listen(engine, "checkin", _mark_as_used)
+    sa.event.listen(engine, "checkout", functools.partial(_replace_if_dead, engine.dialect))
     return engine
+
+
+def _mark_as_used(_session: Any, record: Any) -> None:
+    record.info[_USED_S] = time.monotonic()
+
+
+def _replace_if_dead(dialect: Any, session: Any, record: Any, _given: object) -> None:
+    """Raises what makes the pool open another connection, if this one is dead."""
+    if time.monotonic() - record.info[_USED_S] < PING_AFTER_S and not _has_something_to_read(session):
+        return
+    try:
+        dialect.do_ping(session)
+    except psycopg.Error as error:
+        if dialect.is_disconnect(error, session, None):
+            raise InvalidatePoolError from error
+        raise
+
+
+def _has_something_to_read(session: Any) -> bool:
+    """True also for a connection without a socket: the ping names its fault."""
+    try:
+        socket = session.pgconn.socket
+    except psycopg.Error:
+        return True
+    look = select.poll()
+    look.register(socket, select.POLLIN)
+    return bool(look.poll(0))
 
 
 def _with_signs_of_life(url: sa.URL) -> sa.URL:

@@ -6,6 +6,7 @@ import sys
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from shelfsync.errors import ConfigurationError, UnreachableError
 from shelfsync.store import engine
@@ -68,3 +69,38 @@ def test_what_the_address_has_about_signs_of_life_stays():
         "require",
         "30",
     )
+
+
+@pytest.fixture
+def pinged(database_url, monkeypatch):
+    """An engine, and the pings of its connections."""
+    used = engine.create_engine(database_url)
+    pings: list[object] = []
+    ping = used.dialect.do_ping
+    monkeypatch.setattr(used.dialect, "do_ping", lambda session: pings.append(session) or ping(session))
+    yield used, pings
+    used.dispose()
+
+
+def _session(used):
+    with used.connect() as connection:
+        return connection.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+
+
+def test_a_connection_of_a_moment_ago_is_used_without_a_round_trip(pinged, monkeypatch):
+    used, pings = pinged
+    first = _session(used)
+    assert ([_session(used) for _ in range(5)], pings) == ([first] * 5, [])
+    monkeypatch.setattr(engine, "PING_AFTER_S", 0.0)
+    assert (_session(used), len(pings)) == (first, 1)
+
+
+def test_a_session_that_the_server_ended_a_moment_ago_is_replaced_before_it_is_used(pinged):
+    used, pings = pinged
+    with used.connect() as one, used.connect() as other:
+        pids = {each.execute(sa.text("SELECT pg_backend_pid()")).scalar_one() for each in (one, other)}
+    for pid in pids:
+        with psycopg.connect(engine.libpq_url(used), autocommit=True) as session:
+            session.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+    assert (_session(used) in pids, len(pings)) == (False, 1)
+    assert (_session(used) in pids, len(pings)) == (False, 1), "the other dead session is not taken from the pool"
