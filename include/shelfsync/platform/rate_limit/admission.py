@@ -144,8 +144,7 @@ class Admission:
 
     def _end_slot(self, connection: Connection, ask: Ask, who: Hashable, *, used: bool) -> None:
         self.allowance.lock(connection)
-        if who in self._away:
-            self.allowance.arrived(connection, [self._away[who]])
+        self._has_arrived(connection, who)
         if not used:
             self.allowance.forfeit(connection, ask)
 
@@ -158,20 +157,25 @@ class Admission:
         metrics.timing(f"rate_limit.wait.{priority}", waited_s)
 
     def _record(self, connection: Connection, answer: Answer, who: Hashable) -> float:
-        self.allowance.lock(connection)  # first of all, here and in every look: one order of locks has no deadlock
+        state = self.allowance.lock(
+            connection
+        )  # first of all, here and in every look: one order of locks has no deadlock
+        return record(connection, self.allowance, state, answer, self._chance, permit_id=self._away.get(who))
+
+    def _has_arrived(self, connection: Connection, who: Hashable) -> None:
+        """The request before this one of the same sender, answered or not."""
         if who in self._away:
-            self.allowance.arrived(connection, [self._away[who]])
-        return record(connection, self.allowance, answer, self._chance)
+            connection.execute(self.allowance.arrived(self._away[who]))
 
     def _look(self, connection: Connection, ask: Ask, who: Hashable) -> Turn:
-        self.allowance.lock(connection)
+        state = self.allowance.lock(connection)
         for answer in tuple(self._unrecorded):
-            record(connection, self.allowance, answer, self._chance)
-        if who in self._away:
-            self.allowance.arrived(connection, [self._away[who]])
+            record(connection, self.allowance, state, answer, self._chance)
+            state = self.allowance.lock(connection)
+        self._has_arrived(connection, who)
         if ask.forfeited:
             self.allowance.forfeit(connection, ask)
-        return self.allowance.look(connection, ask, self._contact, self._monotonic_s)
+        return self.allowance.look(connection, state, ask, self._contact, self._monotonic_s)
 
     def _insist(self, ask: Ask, who: Hashable) -> Generator[Transaction | Sleep, Any, Turn]:
         """Bears a short outage of the database; a longer one is the caller's to bear."""

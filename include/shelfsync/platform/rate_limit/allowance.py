@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -16,9 +16,12 @@ from shelfsync.platform.rate_limit.schedule import ARRIVAL_S_MAX, LOOKAHEAD, clo
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sqlalchemy.dialects.postgresql import Insert
     from sqlalchemy.engine import Connection, Row
 
     from shelfsync.platform.rate_limit.schedule import Rate
+
+    Locked: TypeAlias = Row[Any]
 
 LOOK_S_MAX = 2.0
 """A waiting request looks at least this often: it proves that its process lives, and sees a pause or a higher priority."""
@@ -89,20 +92,21 @@ class Allowance:
     pause_max_s: float
     database_time: sa.ColumnElement[dt.datetime]
 
-    def look(self, connection: Connection, ask: Ask, last: Contact | None, monotonic_s: Callable[[], float]) -> Turn:
-        """Takes the next slot when it is near and this request is the one to have it."""
-        state = self.lock(connection)
+    def look(
+        self, connection: Connection, state: Locked, ask: Ask, last: Contact | None, monotonic_s: Callable[[], float]
+    ) -> Turn:
+        """Takes the next slot when it is near and this request is the one to have it. `state`: what `lock` returned."""
         before_s = monotonic_s()
         # a statement of its own: the row's lock may have taken long, and this clock must be read after it
-        now, nth_arrival = connection.execute(sa.select(self.database_time, self._nth_arrival())).one()
+        now, nth_arrival, rows = self._queue(connection)
         contact = Contact(now, before_s, monotonic_s())
         if self._clock_set(state, contact, last):
             state = self._start_anew(connection, state, now)
-            nth_arrival = None
+            nth_arrival, rows = None, self._queue(connection)[2]
         slot_at = next_slot(
             self.rate, now, free_at=state.free_at, paused_until=state.paused_until, nth_arrival=nth_arrival
         )
-        line = self._line(connection, ask, now)
+        line = _line(rows, ask, now)
         if slot_at <= now + LOOKAHEAD and line.first_for(slot_at, now, self.rate.spacing):
             permit_id = self._give(connection, ask, line, slot_at)
             return Turn(contact, slot_at, permit_id, 0.0, None, 0.0, None)
@@ -118,39 +122,39 @@ class Allowance:
             pause_reason=state.pause_reason if paused else None,
         )
 
-    def guard(self, connection: Connection) -> None:
-        """Bounds this transaction: if a process freezes in it, the server ends its session, and other processes continue."""
-        connection.execute(
-            sa.select(
-                sa.func.set_config("lock_timeout", "5s", True),
-                sa.func.set_config("statement_timeout", "10s", True),
-                sa.func.set_config("idle_in_transaction_session_timeout", "3s", True),
-            )
-        )
+    def lock(self, connection: Connection) -> Locked:
+        """The row of this key, locked; created at the first use.
 
-    def lock(self, connection: Connection) -> Row[tuple[object, ...]]:
-        """The row of this key, locked; created at the first use."""
-        self.guard(connection)
-        query = sa.select(_allowance).where(_allowance.c.key == self.key).with_for_update()
+        Bounds this transaction first: if a process freezes in it, the server ends its session, and other processes continue. PostgreSQL
+        locks a row after it has evaluated what the row is joined with, so the wait for the lock is bounded too.
+        """
+        bounds = sa.select(
+            sa.func.set_config("lock_timeout", "5s", True),
+            sa.func.set_config("statement_timeout", "10s", True),
+            sa.func.set_config("idle_in_transaction_session_timeout", "3s", True).label("last"),
+        ).cte("bounds")
+        query: sa.Select[Any] = (
+            sa.select(*_allowance.c, bounds.c.last)
+            .join_from(_allowance, bounds, sa.true())
+            .where(_allowance.c.key == self.key)
+            .with_for_update(of=_allowance)
+        )
         found = connection.execute(query).one_or_none()
         if found is None:
             connection.execute(insert(_allowance).values(key=self.key).on_conflict_do_nothing())
             found = connection.execute(query).one()
         return found
 
-    def arrived(self, connection: Connection, permit_ids: Sequence[int]) -> None:
-        """The requests with these permits have arrived by now, if they were sent."""
-        connection.execute(
-            sa.update(_permit)
-            .where(_permit.c.permit_id.in_(permit_ids), _permit.c.arrived_by.is_(None))
-            .values(arrived_by=self.database_time)
-        )
+    def arrived(self, permit_id: int) -> sa.Update:
+        """As a statement: the request with this permit has arrived by now, if it was sent."""
+        waits = (_permit.c.permit_id == permit_id, _permit.c.arrived_by.is_(None))
+        return sa.update(_permit).where(*waits).values(arrived_by=self.database_time)
 
     def forfeit(self, connection: Connection, ask: Ask) -> None:
         """Notes that a slot was not used, because its holder woke up too late for it."""
-        self.add_usage(connection, ask.priority, ask.operation, self.database_time, forfeited=1)
+        connection.execute(self.usage(ask.priority, ask.operation, self.database_time, forfeited=1))
 
-    def _nth_arrival(self) -> sa.ScalarSelect[dt.datetime | None]:
+    def _nth_arrival(self) -> sa.ScalarSelect[Any]:
         """The limit-th from the end of the instants by which each request had arrived at the latest."""
         arrival = dt.timedelta(seconds=ARRIVAL_S_MAX)
         latest = sa.func.coalesce(_permit.c.arrived_by, _permit.c.slot_at + arrival)
@@ -164,7 +168,7 @@ class Allowance:
             .scalar_subquery()
         )
 
-    def _clock_set(self, state: Row[tuple[object, ...]], contact: Contact, last: Contact | None) -> bool:
+    def _clock_set(self, state: Locked, contact: Contact, last: Contact | None) -> bool:
         """True when the database's clock was set since this process looked last, and no process has noticed it yet.
 
         A clock that was set back shows in the row too: no slot is ever given further ahead than that.
@@ -180,9 +184,7 @@ class Allowance:
         looked_at = now - dt.timedelta(seconds=least_s)  # by the clock as it is now
         return state.clock_set_at is None or state.clock_set_at < looked_at
 
-    def _start_anew(
-        self, connection: Connection, state: Row[tuple[object, ...]], now: dt.datetime
-    ) -> Row[tuple[object, ...]]:
+    def _start_anew(self, connection: Connection, state: Locked, now: dt.datetime) -> Locked:
         """After the clock was set, the age of the last requests is unknown: one whole window without requests makes it safe."""
         until = now + self.rate.memory
         if state.paused_until is not None:
@@ -197,23 +199,18 @@ class Allowance:
             .returning(_allowance)
         ).one()
 
-    def _line(self, connection: Connection, ask: Ask, now: dt.datetime) -> Line:
-        """The waiting requests. This request is at the end until it has a ticket."""
-        rows = connection.execute(
-            sa.select(_ticket.c.ticket_id, _ticket.c.priority, _ticket.c.asked_at, _ticket.c.back_at).where(
-                _ticket.c.key == self.key
-            )
-        ).all()
-        mine = Waiting(max((row.ticket_id for row in rows), default=0) + 1, ask.priority, now)
-        back_at = {}
-        for row in rows:
-            one = Waiting(row.ticket_id, row.priority, row.asked_at)
-            if row.ticket_id == ask.ticket_id:
-                mine = one
-            elif row.back_at + OVERDUE >= now:
-                back_at[one] = row.back_at
-        query = sa.select(_priority.c.priority, _priority.c.due_at).where(_priority.c.key == self.key)
-        return Line(mine, back_at, {row.priority: row.due_at for row in connection.execute(query)})
+    def _queue(self, connection: Connection) -> tuple[dt.datetime, dt.datetime | None, Sequence[Any]]:
+        """The present, the limit-th last arrival, and a row for each ticket and for each priority's floor, in one statement."""
+        moment = sa.select(self.database_time.label("now"), self._nth_arrival().label("nth_arrival")).cte("moment")
+        none = sa.null().cast(sa.DateTime(timezone=True))
+        tickets = sa.select(
+            moment, _ticket.c.ticket_id, _ticket.c.priority, _ticket.c.asked_at, _ticket.c.back_at, none.label("due_at")
+        ).outerjoin_from(moment, _ticket, _ticket.c.key == self.key)
+        floors = sa.select(
+            moment, sa.null().cast(sa.BigInteger), _priority.c.priority, none, none, _priority.c.due_at
+        ).join_from(moment, _priority, _priority.c.key == self.key)
+        rows = connection.execute(sa.union_all(tickets, floors)).all()
+        return rows[0].now, rows[0].nth_arrival, rows
 
     def _again_s(self, line: Line, opens_at: dt.datetime, now: dt.datetime) -> float:
         """The first in the queue looks again when its slot opens; the next shortly after, in case the first is dead."""
@@ -246,21 +243,21 @@ class Allowance:
 
     def _give(self, connection: Connection, ask: Ask, line: Line, slot_at: dt.datetime) -> int:
         spacing = self.rate.spacing
-        connection.execute(sa.update(_allowance).where(_allowance.c.key == self.key).values(free_at=slot_at + spacing))
+        taken = sa.update(_allowance).where(_allowance.c.key == self.key).values(free_at=slot_at + spacing)
         due_at = due_after(ask.priority, slot_at, line.due.get(ask.priority), spacing)
-        connection.execute(
+        served = (
             insert(_priority)
             .values(key=self.key, priority=ask.priority, due_at=due_at, slot_at=slot_at)
             .on_conflict_do_update(index_elements=["key", "priority"], set_={"due_at": due_at, "slot_at": slot_at})
         )
-        permit_id: int = connection.execute(
-            sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
-        ).scalar_one()
         waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
         waits = {"waited_s": waited_s, "waited_s_max": waited_s}
-        self.add_usage(connection, ask.priority, ask.operation, slot_at, permits=1, **waits)
+        used = self.usage(ask.priority, ask.operation, slot_at, permits=1, **waits)
+        with_it = [taken.cte("taken"), served.cte("served"), used.cte("used")]
         if ask.ticket_id is not None:
-            connection.execute(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id))
+            with_it.append(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id).cte("left"))
+        given = sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
+        permit_id: int = connection.execute(given.add_cte(*with_it)).scalar_one()
         if permit_id % _HOUSEKEEPING_EVERY == 0:
             self._tidy(connection, slot_at)
         return permit_id
@@ -278,19 +275,28 @@ class Allowance:
         connection.execute(sa.delete(_permit).where(_permit.c.key == self.key, _permit.c.slot_at < now - _KEPT))
         connection.execute(sa.delete(_ticket).where(_ticket.c.key == self.key, _ticket.c.back_at < now - _FORGOTTEN))
 
-    def add_usage(
-        self,
-        connection: Connection,
-        priority: str,
-        operation: str,
-        at: dt.datetime | sa.ColumnElement[dt.datetime],
-        **more: float,
-    ) -> None:
-        """Adds to the use of this hour; `more`: column -> by how much. Of `waited_s_max` the longest counts."""
+    def usage(
+        self, priority: str, operation: str, at: dt.datetime | sa.ColumnElement[dt.datetime], **more: float
+    ) -> Insert:
+        """As a statement: adds to the use of this hour; `more`: column -> by how much. Of `waited_s_max` the longest counts."""
         hour_at = sa.func.date_trunc("hour", at, "UTC")
         new = insert(_usage).values(key=self.key, hour_at=hour_at, priority=priority, operation=operation, **more)
         summed = {name: _usage.c[name] + new.excluded[name] for name in more}
         if "waited_s_max" in more:
             summed["waited_s_max"] = sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max)
         key = ["key", "hour_at", "priority", "operation"]
-        connection.execute(new.on_conflict_do_update(index_elements=key, set_=summed))
+        return new.on_conflict_do_update(index_elements=key, set_=summed)
+
+
+def _line(rows: Sequence[Any], ask: Ask, now: dt.datetime) -> Line:
+    """The waiting requests among the rows of `_queue`. This request is at the end until it has a ticket."""
+    tickets = [row for row in rows if row.ticket_id is not None]
+    mine = Waiting(max((row.ticket_id for row in tickets), default=0) + 1, ask.priority, now)
+    back_at = {}
+    for row in tickets:
+        one = Waiting(row.ticket_id, row.priority, row.asked_at)
+        if row.ticket_id == ask.ticket_id:
+            mine = one
+        elif row.back_at + OVERDUE >= now:
+            back_at[one] = row.back_at
+    return Line(mine, back_at, {row.priority: row.due_at for row in rows if row.due_at is not None})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.platform.rate_limit.allowance import Allowance
+    from shelfsync.platform.rate_limit.allowance import Allowance, Locked
 
 THROTTLED_S = 15.0
 BLOCKED_S = 60.0
@@ -68,20 +68,36 @@ def pause_s(answer: Answer, strikes: int, chance: random.Random, *, longest_s: f
     return min(silent_s * (1 + JITTER * chance.random()) + chance.random(), longest_s)
 
 
-def record(connection: Connection, of: Allowance, answer: Answer, chance: random.Random) -> float:
-    """Counts an answer; returns how long no process sends because of it, in seconds."""
-    silent_s = _stop(connection, of, answer, chance) if answer.stops else _go_on(connection, of)
+def record(
+    connection: Connection,
+    of: Allowance,
+    state: Locked,
+    answer: Answer,
+    chance: random.Random,
+    *,
+    permit_id: int | None = None,
+) -> float:
+    """Counts an answer; returns how long no process sends because of it, in seconds.
+
+    `state`: what `lock` returned. `permit_id`: of the request, which has arrived.
+    """
+    if answer.stops:
+        silent_s = _stop(connection, of, state, answer, chance)
+    else:
+        silent_s = 0.0
+        if state.strikes:
+            _go_on(connection, of)
     counts = {"answers": 1, "stops": int(answer.stops), "failures": int(answer.status >= 500)}
-    of.add_usage(connection, "", answer.operation, of.database_time, **counts)
+    counted = of.usage("", answer.operation, of.database_time, **counts)
+    connection.execute(counted if permit_id is None else counted.add_cte(of.arrived(permit_id).cte("arrived")))
     return silent_s
 
 
-def _stop(connection: Connection, of: Allowance, answer: Answer, chance: random.Random) -> float:
+def _stop(connection: Connection, of: Allowance, state: Locked, answer: Answer, chance: random.Random) -> float:
     """Pauses, or extends the pause in force.
 
     Requests that were on their way when the first stop came get the same answer: they are no new strike.
     """
-    state = of.lock(connection)
     now = connection.execute(sa.select(of.database_time)).scalar_one()
     in_force = state.paused_until is not None and state.paused_until > now
     strikes = max(state.strikes, 1) if in_force else state.strikes + 1
@@ -99,7 +115,7 @@ def _stop(connection: Connection, of: Allowance, answer: Answer, chance: random.
     return (until - now).total_seconds()
 
 
-def _go_on(connection: Connection, of: Allowance) -> float:
+def _go_on(connection: Connection, of: Allowance) -> None:
     """A success after a pause: the next stop is a first one again. An answer to a request from before the pause does not count."""
     allowance = tables.allowance
     connection.execute(
@@ -111,4 +127,3 @@ def _go_on(connection: Connection, of: Allowance) -> float:
         )
         .values(strikes=0)
     )
-    return 0.0
