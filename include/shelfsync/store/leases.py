@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import StaleRunError
-from shelfsync.store.metadata import after, boolean, instant, metadata, moment, number, text
+from shelfsync.store.metadata import after, boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,17 +97,17 @@ def leased(engine: Engine, vendor: str, seconds: float) -> Iterator[Lease | None
     """
     key = int.from_bytes(hashlib.sha256(f"vendor:{vendor}".encode()).digest()[:8], "big", signed=True)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-        alone = bool(session.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": key}).scalar_one())
-        taken = None
         try:
-            taken = _take(session, vendor, seconds, alone=alone)
-            yield taken
+            alone, number = session.execute(_TAKE, _taking(vendor, key, seconds)).one()
+        except BaseException:  # it may have the session lock nevertheless, which ends with it
+            session.invalidate()
+            raise
+        try:
+            yield None if number is None else Lease(vendor, int(number), seconds, session)
         finally:
             try:
-                if taken is not None:
-                    _give_back(session, taken)
-                if alone:
-                    session.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": key})
+                if alone or number is not None:
+                    session.execute(_GIVE_BACK, {"vendor": vendor, "number": number, "key": key, "alone": alone})
             except DBAPIError as error:  # the server and the session lock are gone; the row expires
                 log.warning("lease: vendor %s could not be given back: %s", vendor, type(error.orig).__name__)
                 session.invalidate()
@@ -123,25 +122,27 @@ def unlock(session: Connection, function: str, *, kind: int, number: int) -> Non
         session.invalidate()
 
 
-def _take(session: Connection, vendor: str, seconds: float, *, alone: bool) -> Lease | None:
-    """A lease with a new number, if the present one has expired, or if this session now has its holder's session lock."""
-    now = instant()
-    values = {
-        "number": lease_number.next_value(),
-        "holder": f"{platform.node()} pid {os.getpid()}",
-        "locked": alone,
-        "taken_at": now,
-        "until_at": after(seconds),
-    }
-    ran_out = lease.c.until_at <= now
-    statement = insert(lease).values(vendor=vendor, **values)
-    statement = statement.on_conflict_do_update(
-        index_elements=[lease.c.vendor], set_=values, where=sa.or_(ran_out, lease.c.locked) if alone else ran_out
-    )
-    number = session.execute(statement.returning(lease.c.number)).scalar_one_or_none()
-    return None if number is None else Lease(vendor, int(number), seconds, session)
+_TAKE = sa.text("""
+WITH lock AS MATERIALIZED (SELECT pg_try_advisory_lock(:key) AS alone), taken AS (
+    INSERT INTO ledger.lease AS held (vendor, number, holder, locked, taken_at, until_at)
+    SELECT :vendor, nextval('ledger.lease_number'), :holder, alone, ledger.instant(), ledger.instant() + make_interval(secs => :seconds)
+    FROM lock
+    ON CONFLICT (vendor) DO UPDATE SET number = excluded.number, holder = excluded.holder, locked = excluded.locked,
+        taken_at = excluded.taken_at, until_at = excluded.until_at
+    WHERE held.until_at <= ledger.instant() OR (excluded.locked AND held.locked)
+    RETURNING number
+) SELECT lock.alone, taken.number FROM lock LEFT JOIN taken ON true
+""")
+"""A lease with a new number, if the present one has expired, or if this session now has its holder's session lock.
+
+PostgreSQL evaluates the conflict's condition on the newest row, not on that of the statement's beginning.
+"""
+_GIVE_BACK = sa.text("""
+WITH mine AS (UPDATE ledger.lease SET until_at = ledger.instant() WHERE vendor = :vendor AND number = CAST(:number AS bigint))
+SELECT CASE WHEN :alone THEN pg_advisory_unlock(:key) END
+""")
+"""Whoever gets the session lock before the row is given back takes over a row of a holder that writes no more."""
 
 
-def _give_back(session: Connection, held: Lease) -> None:
-    mine = (lease.c.vendor == held.vendor, lease.c.number == held.number)
-    session.execute(lease.update().where(*mine).values(until_at=instant()))
+def _taking(vendor: str, key: int, seconds: float) -> dict[str, object]:
+    return {"vendor": vendor, "key": key, "seconds": seconds, "holder": f"{platform.node()} pid {os.getpid()}"}
