@@ -123,6 +123,21 @@ def _paused(what: str) -> Callable[[Chain], tuple[str, ...]]:
     return state
 
 
+def _alert(chain: Chain) -> tuple[str, ...]:
+    """An open alert that no person has taken on: a pause of now. `_over` ends it."""
+    _over(chain)
+    chain.document("alerts", "watch")
+    chain.document("pause", "store-006", "--reason", "stocktaking")
+    chain.document("alerts", "watch")
+    found = [row for row in chain.document("alerts", "list")["alerts"] if row["subject"] == "vendor store-006"]
+    return (str(found[-1]["alert_id"]),)
+
+
+def _over(chain: Chain) -> tuple[str, ...]:
+    chain.document("resume", "store-006")
+    return ()
+
+
 def _product(chain: Chain) -> tuple[str, ...]:
     return ("store-001", str(chain.goods("store-001")["sku"]))
 
@@ -197,6 +212,20 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
     "status": (Call(claim=lambda data: len(data["vendors"]) == 6, prints="store-006"),),
     "export": (Call(("--vendor", "store-006"), claim=lambda data: data["state"] == SUCCEEDED, prints="1 vendors, "),),
+    "alerts list": (
+        Call(state=_only(_alert), claim=lambda data: bool(data["alerts"]), prints="paused"),
+        Call(("--closed",), state=_over, claim=lambda data: bool(data["alerts"]), prints="paused"),
+    ),
+    "alerts show": (Call(state=_alert, claim=lambda data: data["kind"] == "paused", prints="By itself: "),),
+    "alerts acknowledge": (
+        Call(("--user", "ada"), state=_alert, claim=lambda data: data["alerts"][0]["acknowledged"], prints="is yours"),
+    ),
+    "alerts mute": (
+        Call(("disk", "--duration", "1h", "--reason", "it is extended"), prints="disk is muted until"),
+        Call(("disk", "--duration", "0m", "--reason", "it is extended"), prints="disk is not muted"),
+    ),
+    "alerts test": (Call(exit_code=4, claim=lambda error: "no route is set" in error["message"]),),
+    "alerts watch": (Call(state=_over, claim=lambda data: data["refused"] == {}),),
     "duckdb": (
         Call(("today.duckdb",), claim=lambda data: data["warehouse.baseline"] > 20_000, prints="warehouse.drift"),
     ),

@@ -216,6 +216,14 @@ def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(inst
     assert campaigns.in_force(installation, "Offer left-open") == 1
 
 
+def test_an_alert_opens_and_closes_by_the_schedule_alone(installation: Installation) -> None:
+    opened = "SELECT alert_id, closed_at FROM ledger.alert WHERE kind = 'paused' AND subject = 'vendor store-006' ORDER BY 1 DESC"
+    installation.shelfsync("pause", "store-006", "--reason", "stocktaking")
+    installation.until(lambda: any(row["closed_at"] is None for row in installation.rows(opened)), "the alert", 120)
+    installation.shelfsync("resume", "store-006")
+    installation.until(lambda: installation.rows(opened)[0]["closed_at"], "its end", 120)
+
+
 def test_housekeeping_removes_what_is_over_its_time_and_then_nothing(installation: Installation) -> None:
     old = "SELECT count(*) AS events FROM inbox.event WHERE received_at < now() - interval '9 minutes'"
     installation.until(lambda: installation.rows(old)[0]["events"], "events that are over their time", 600)
