@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.restore import with_unrestored
 from shelfsync.catalog.suppression import sold_out
 from shelfsync.rows.alignment import aligned, any_of, column, differs
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
@@ -66,9 +65,9 @@ class Case:
     """Mask of the new products that a person declined; None: there are none."""
     at_buffer: AtBuffer = "activates"
     known: pa.Table | None = None
-    """The baseline's SKUs with the last known value where the baseline has a null; None: the baseline itself."""
-    unrestored: pa.Table | None = None
-    """What the baseline would be without restorations (UNRESTORED schema); None: no restoration makes a difference."""
+    """The baseline's SKUs with the values that the guards compare with, where they are others than the baseline's; None: it itself."""
+    passing: dict[str, pa.Array] = field(default_factory=dict)
+    """Field -> mask of the rows whose value passes every rule; empty: every value is judged."""
 
     @cached_property
     def skus(self) -> pa.Array:
@@ -76,13 +75,8 @@ class Case:
 
     @cached_property
     def reference(self) -> pa.Table:
-        """The last known values, in the rows of the baseline: an unknown value is no reason to accept any other.
-
-        A value that a restoration changed counts as it would be without the restoration.
-        """
-        return with_unrestored(
-            completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored
-        )
+        """The last known values, in the rows of the baseline: an unknown value is no reason to accept any other."""
+        return completed(self.baseline if self.known is None else self.known, BASELINE)
 
     @cached_property
     def before(self) -> dict[str, pa.Array]:

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.decision import passes, stays, unwanted
 from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.restore import reverts
 from shelfsync.rows.alignment import any_of, column
 from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import DELTA, FIELDS, HELD
@@ -57,11 +56,11 @@ def apply_guards(
 
     `approved`: rows (DELTA schema) that a person approved lately; the same values pass. `declined`: held changes that a person declined
     (with `carried`); the same values stay held, and a new product stays held whole as long as its price is the same. `only`: run this
-    rule alone. A value that only reverts to its state before a restoration passes every rule.
+    rule alone.
     """
     has_value = {name: column(case.delta, name).is_valid() for name in FIELDS}
     free = dict(has_value)
-    for passing in (reverts(case.delta, case.unrestored), *(passes(case, table) for table in approved)):
+    for passing in (case.passing, *(passes(case, table) for table in approved)):
         free |= {name: pc.and_(free[name], pc.invert(values)) for name, values in passing.items()}
     declined = tuple(declined)
     as_new = [one.rows for one in declined if one.rule == "new_skus"]

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, rows_of_layer, with_unrestored
+from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, reverts, rows_of_layer, with_unrestored
 from shelfsync.rows.alignment import aligned, any_of, column, same
-from shelfsync.schemas import BASELINE, completed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,25 +23,39 @@ if TYPE_CHECKING:
     from shelfsync.catalog.guard_case import Case
 
 
-def without_restorations(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key) -> Case:
-    """The case as it would be without restorations: from what would be acknowledged to the ERP's own snapshot (`erp`, SNAPSHOT schema)."""
-    known = completed(case.baseline if case.known is None else case.known, BASELINE)
-    base = with_unrestored(known, case.unrestored)
+def as_unrestored(case: Case, unrestored: pa.Table | None) -> Case:
+    """The case as the guards judge it: a value that a restoration changed counts as it would be without, and may return to that."""
+    if unrestored is None or unrestored.num_rows == 0:
+        return case
+    return replace(case, known=with_unrestored(case.reference, unrestored), passing=reverts(case.delta, unrestored))
+
+
+def without_restorations(
+    case: Case, unrestored: pa.Table | None, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key
+) -> Case:
+    """The case as it would be without restorations: from what would be acknowledged to the ERP's own snapshot (`erp`, SNAPSHOT schema).
+
+    `case`: as acknowledged. `unrestored`: as the extract before left it (UNRESTORED schema); None: no restoration made a difference.
+    """
+    known = case.reference
+    base = with_unrestored(known, unrestored)
     delta = compute_delta(erp, base, full=False, quarantined=quarantined, key=key)
     if not complete:
         delta = delta.filter(pc.not_equal(delta["change"], "removed"))
     shown = _table(known, {name: column(known, name) for name in RESTORED}, BOTTOM + 1)
-    return replace(case, delta=delta, snapshot=erp, baseline=base, known=None, unrestored=shown)
+    return replace(case, delta=delta, snapshot=erp, baseline=base, known=None, passing=reverts(delta, shown))
 
 
-def next_unrestored(case: Case, erp: pa.Table, released: pa.Table, restorations: Sequence[int]) -> pa.Table:
+def next_unrestored(
+    case: Case, unrestored: pa.Table | None, erp: pa.Table, released: pa.Table, restorations: Sequence[int]
+) -> pa.Table:
     """The unrestored values after an extract (UNRESTORED schema): those that the guards release of the case `without_restorations`.
 
-    `released`: DELTA schema. `restorations`: the numbers of those in force on the snapshot. Empty if no restoration makes a difference.
+    `case` and `unrestored`: as there. `released`: DELTA schema. `restorations`: the numbers of those in force on the snapshot. Empty if no restoration makes a difference.
     """
-    known = completed(case.baseline if case.known is None else case.known, BASELINE)
+    known = case.reference
     skus = column(known, "sku")
-    before, now = with_unrestored(known, case.unrestored), aligned(released, skus, RESTORED)
+    before, now = with_unrestored(known, unrestored), aligned(released, skus, RESTORED)
     of_erp, wanted = (aligned(table, skus, RESTORED) for table in (erp, case.snapshot))
     bottom, above = {}, {}
     for name in RESTORED:
@@ -52,9 +65,9 @@ def next_unrestored(case: Case, erp: pa.Table, released: pa.Table, restorations:
         bottom[name] = pc.if_else(matters, values, nothing)
         above[name] = pc.if_else(same(held, wanted[name]), nothing, held)
     tables = [_ordered(_table(known, bottom, BOTTOM), _brought_back(case, erp))]
-    seen = [] if case.unrestored is None else pc.unique(case.unrestored["layer"]).to_pylist()
+    seen = [] if unrestored is None else pc.unique(unrestored["layer"]).to_pylist()
     tables += [
-        _layer_of(case.unrestored, number) if number in seen else _table(known, above, number)
+        _layer_of(unrestored, number) if number in seen else _table(known, above, number)
         for number in sorted(restorations)[1:]
     ]
     return pa.concat_tables(tables).combine_chunks()

@@ -15,7 +15,7 @@ from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
-from shelfsync.catalog.unrestored import next_unrestored, without_restorations
+from shelfsync.catalog.unrestored import as_unrestored, next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.catalog import RULES
 
@@ -23,15 +23,15 @@ SHARP = GuardSettings(**{rule: {"max_rows": 0, "max_share": 0.0} for rule in RUL
 REPEATED = History((9, 9, 9), "yesterday", None)
 
 
-def _case(now, before, unrestored=None, history=REPEATED, limits=SHARP):
+def _case(now, before, history=REPEATED, limits=SHARP):
     delta = compute_delta(now, before, full=False)
-    return Case("v", delta, now, before, now.num_rows, limits, history, unrestored=unrestored)
+    return Case("v", delta, now, before, now.num_rows, limits, history)
 
 
-def _followed(case, erp, restorations, limits=SHARP):
-    plain = without_restorations(case, erp, quarantined=None, complete=True, key="sku")
+def _followed(case, erp, restorations, unrestored=None, limits=SHARP):
+    plain = without_restorations(case, unrestored, erp, quarantined=None, complete=True, key="sku")
     assert plain.limits == limits
-    return next_unrestored(case, erp, apply_guards(plain).released, restorations)
+    return next_unrestored(case, unrestored, erp, apply_guards(plain).released, restorations)
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repea
     unrestored = _followed(there, erp, [1])
     assert unrestored.schema == UNRESTORED
     shown = apply(there.delta, acknowledged)
-    back = _case(erp, shown, unrestored, REPEATED if repeats else History())
+    back = as_unrestored(_case(erp, shown, REPEATED if repeats else History()), unrestored)
     assert _restorable(with_unrestored(shown, unrestored)).items() >= _restorable(acknowledged).items()
     assert apply_guards(back).held_changes == ()
 
@@ -74,33 +74,33 @@ def test_only_what_a_restoration_changes_is_remembered_and_the_erp_moves_it():
     assert _rows(first) == {("a", 0): {"price": Decimal("6.000")}}
     dearer, shown = _erp(a="6.50", b="2.00"), _shelf(a="1.00", b="2.00")
     lax = GuardSettings()
-    case = _case(overlay(dearer, shown), shown, first, History(), lax)
-    assert case.reference["price"].to_pylist() == [Decimal("6.000"), Decimal("2.000")]
-    assert _rows(_followed(case, dearer, [1], lax)) == {("a", 0): {"price": Decimal("6.500")}}
+    case = _case(overlay(dearer, shown), shown, History(), lax)
+    assert as_unrestored(case, first).reference["price"].to_pylist() == [Decimal("6.000"), Decimal("2.000")]
+    assert _rows(_followed(case, dearer, [1], first, lax)) == {("a", 0): {"price": Decimal("6.500")}}
     slipped = _erp(a="600", b="2.00")
-    assert _rows(_followed(_case(overlay(slipped, shown), shown, first, History(), lax), slipped, [1], lax)) == {
+    assert _rows(_followed(_case(overlay(slipped, shown), shown, History(), lax), slipped, [1], first, lax)) == {
         ("a", 0): {"price": Decimal("6.000")}
     }, "what a guard would hold moves nothing"
 
 
 def test_nothing_is_remembered_once_the_platform_has_the_values_of_the_erp():
     erp, first = _erp(a="6.00"), _followed(_case(_erp(a="1.00"), _shelf(a="6.00")), _erp(a="6.00"), [1])
-    on_its_way = _followed(_case(erp, _shelf(a="1.00"), first), erp, [])
+    on_its_way = _followed(_case(erp, _shelf(a="1.00")), erp, [], first)
     assert _rows(on_its_way) == {("a", 0): {"price": Decimal("6.000")}}, "sent is not acknowledged"
-    assert _followed(_case(erp, _shelf(a="6.00"), on_its_way), erp, []).num_rows == 0
+    assert _followed(_case(erp, _shelf(a="6.00")), erp, [], on_its_way).num_rows == 0
     corrected = _erp(a="1.00")
-    assert _followed(_case(corrected, _shelf(a="1.00"), first), corrected, []).num_rows == 0
+    assert _followed(_case(corrected, _shelf(a="1.00")), corrected, [], first).num_rows == 0
 
 
 def test_a_restoration_on_top_of_another_remembers_what_that_one_showed():
     erp = _erp(a="6.00")
     below = _followed(_case(_erp(a="1.00"), _shelf(a="6.00")), erp, [1])
-    both = _followed(_case(_erp(a="2.00"), _shelf(a="1.00"), below), erp, [1, 2])
+    both = _followed(_case(_erp(a="2.00"), _shelf(a="1.00")), erp, [1, 2], below)
     assert _rows(both) == {("a", 0): {"price": Decimal("6.000")}, ("a", 2): {"price": Decimal("1.000")}}
-    again = _followed(_case(_erp(a="2.00"), _shelf(a="2.00"), both), erp, [1, 2])
+    again = _followed(_case(_erp(a="2.00"), _shelf(a="2.00")), erp, [1, 2], both)
     assert _rows(again) == _rows(both)
-    assert apply_guards(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).held_changes == ()
-    assert _rows(_followed(_case(erp, _shelf(a="1.00"), again), erp, [])) == {("a", 0): {"price": Decimal("6.000")}}
+    assert apply_guards(as_unrestored(_case(_erp(a="1.00"), _shelf(a="2.00")), again)).held_changes == ()
+    assert _rows(_followed(_case(erp, _shelf(a="1.00")), erp, [], again)) == {("a", 0): {"price": Decimal("6.000")}}
 
 
 def test_a_vendor_without_restorations_is_what_is_known_of_it():

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shelfsync import display, logs
 from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps import restore
 from shelfsync.catalog.steps.each_vendor import each_vendor
-from shelfsync.catalog.steps.restore import Unrestored
+from shelfsync.catalog.steps.restore import hidden, judged
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.guards import HeldChanges
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.catalog.steps.restore import Hidden
     from shelfsync.context import Context
     from shelfsync.decisions.ledger.holds import Hold
 
@@ -71,13 +71,11 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
 def _nothing_left(
     context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
 ) -> None:
-    """Ends the vendor's holds and approvals, because nothing differs any more, as far as the extract shows.
-
-    Beneath a restoration the ERP may have changed nevertheless.
-    """
-    case, categories_path = read_case(context, row, delta_path, facts)
-    unrestored = _unrestored(context, row, case)
-    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], unrestored))
+    """Ends the vendor's holds and approvals, because nothing differs any more, as far as the extract shows."""
+    acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
+    case = judged(context, acknowledged, facts.past.unrestored_path)
+    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.read)
+    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], beside.carried))
     with context.engine.begin() as connection:
         vendors.lock(connection, row.vendor)
         holds.renew(
@@ -88,10 +86,10 @@ def _nothing_left(
             run_id=row.run_id,
             generation=row.generation,
             hours=context.settings.guards.hold_hours,
-            kept=unrestored.carried,
+            kept=beside.carried,
         )
-        if restore.is_concerned(row, case):
-            _record(connection, run, row, case, categories_path, unrestored, ())
+        if beside.concerned:
+            _record(connection, run, row, case, categories_path, beside, ())
         approved = holds.approved(connection, Subject.CATALOG, row.vendor, hours=context.settings.guards.approval_hours)
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
 
@@ -108,7 +106,9 @@ def _guard_vendor(
     from shelfsync.catalog.decision import pending
     from shelfsync.catalog.guards import apply_guards
 
-    case, categories_path = read_case(context, row, delta_path, facts)
+    acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
+    case = judged(context, acknowledged, facts.past.unrestored_path)
+    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.read)
     approved, declined = decided.read(context)
     done = [
         hold
@@ -116,14 +116,13 @@ def _guard_vendor(
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
     verdict = apply_guards(case, approved=[rows for _, rows in approved], declined=declined)
-    unrestored = _unrestored(context, row, case)
     released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": context.lake.write_table("released", row.vendor, released),
         "held_path": context.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
-    all_held = _with_unseen(context, row, verdict.held_changes, declined, unrestored)
+    all_held = _with_unseen(context, row, verdict.held_changes, declined, beside.carried)
     found = [] if run.dry_run else written(context, case, all_held)
     held_by = "rows would be held by" if run.dry_run else "rows held by"
     for one in verdict.held_changes:
@@ -147,10 +146,10 @@ def _guard_vendor(
                 run_id=run.run_id,
                 generation=row.generation,
                 hours=hours,
-                kept=unrestored.carried,
+                kept=beside.carried,
             )
             _spend(connection, row, done)
-        _record(connection, run, row, case, categories_path, unrestored, verdict.held_changes)
+        _record(connection, run, row, case, categories_path, beside, verdict.held_changes)
 
 
 def _with_unseen(
@@ -158,18 +157,18 @@ def _with_unseen(
     row: VendorRun,
     held_changes: Iterable[HeldChanges],
     declined: Iterable[HeldChanges],
-    unrestored: Unrestored,
+    kept: frozenset[int],
 ) -> list[HeldChanges]:
     """The held changes, and the rows of declined or expired holds that this extract does not show although the ERP may have them.
 
-    Otherwise a row that is unreadable for one run would end the decision about it.
+    Otherwise a row that is unreadable for one run would end the decision about it. `kept`: holds that stay as they are.
     """
     from shelfsync.catalog.decision import unseen
     from shelfsync.catalog.guards import with_unseen
     from shelfsync.rows.alignment import column
     from shelfsync.schemas import QUARANTINE
 
-    left = [one for one in declined if one.carried not in unrestored.carried]
+    left = [one for one in declined if one.carried not in kept]
     if not left:
         return list(held_changes)
     shown = column(context.lake.read_table(row.erp_path or row.snapshot_path or "", ["sku"]), "sku")
@@ -181,26 +180,16 @@ def _with_unseen(
     return with_unseen(held_changes, rows)
 
 
-def _unrestored(context: Context, row: VendorRun, case: Case) -> Unrestored:
-    """The ERP's changes that a restoration hides; nothing if there is no restoration."""
-    if not restore.is_concerned(row, case):
-        return Unrestored()
-    with context.engine.connect() as connection:
-        decided = _decided(context, connection, row.vendor)
-    approved, declined = decided.read(context)
-    return restore.follow_unrestored(context, row, case, approved=[rows for _, rows in approved], declined=declined)
-
-
 def _record(
     connection: Connection,
     run: Run,
     row: VendorRun,
     case: Case,
     categories_path: str | None,
-    unrestored: Unrestored,
+    beside: Hidden,
     held_changes: Iterable[HeldChanges],
 ) -> None:
-    """Records the ERP's extract, without the effect of restorations."""
+    """Records the ERP's own extract."""
     extracts.record(
         connection,
         row.vendor,
@@ -209,8 +198,8 @@ def _record(
         snapshot_path=row.erp_path or row.snapshot_path or "",
         rows=case.extract_rows,
         categories_path=categories_path,
-        trusted=FEED_RULES.isdisjoint({*unrestored.rules, *(one.rule for one in held_changes)}),
-        unrestored_path=unrestored.path,
+        trusted=FEED_RULES.isdisjoint({*beside.rules, *(one.rule for one in held_changes)}),
+        unrestored_path=beside.path,
     )
 
 
@@ -242,16 +231,18 @@ def case_facts(context: Context, connection: Connection, row: VendorRun) -> Case
     )
 
 
-def read_case(
-    context: Context, row: VendorRun, delta_path: str, facts: CaseFacts | None = None
-) -> tuple[Case, str | None]:
-    """The guards' input for a vendor's delta, and the lake path of its categories."""
+def read_case(context: Context, row: VendorRun, delta_path: str) -> Case:
+    """The guards' input for a vendor's delta."""
+    with context.engine.connect() as connection:
+        facts = case_facts(context, connection, row)
+    return judged(context, acknowledged_case(context, row, delta_path, facts)[0], facts.past.unrestored_path)
+
+
+def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: CaseFacts) -> tuple[Case, str | None]:
+    """The vendor's delta with all that it is compared with, as acknowledged; and the lake path of its categories."""
     from shelfsync.catalog.guard_case import Case, History, last_categories
     from shelfsync.schemas import BASELINE
 
-    if facts is None:
-        with context.engine.connect() as connection:
-            facts = case_facts(context, connection, row)
     base, known_path, past, rows, columns, first = facts
     settings = context.settings.guards
     snapshot_path = row.snapshot_path or ""
@@ -270,7 +261,6 @@ def read_case(
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), first),
         known=None if known_path is None or known_path == base else context.lake.read_table(known_path),
-        unrestored=restore.read_unrestored(context, past.unrestored_path),
         at_buffer=context.settings.suppression.at_buffer,
     )
     return case, kept

@@ -123,7 +123,7 @@ def backtest(context: Context, *, names: tuple[str, ...] = (), days: float = 30)
 def _held_again(context: Context, row: VendorRun) -> list[dict[str, Any]]:
     from shelfsync.catalog.guards import apply_guards
 
-    case, _ = read_case(context, row, row.delta_path or "")
+    case = read_case(context, row, row.delta_path or "")
     return [
         {
             "run": row.run_id,

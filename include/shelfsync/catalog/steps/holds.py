@@ -114,7 +114,7 @@ def _checked(
     from shelfsync.catalog.decision import without_held
     from shelfsync.catalog.guards import apply_guards
 
-    case = dataclasses.replace(read_case(context, row, row.delta_path or "")[0], limits=limits)
+    case = dataclasses.replace(read_case(context, row, row.delta_path or ""), limits=limits)
     held = context.lake.read_table(hold.rows_path)
     passing = [rows for _, rows in approved_rows(context, hold.vendor)]
     verdict = apply_guards(case, approved=[*passing, without_held(case.delta, held)], only=hold.rule)

@@ -20,7 +20,7 @@ from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
+    from shelfsync.decisions.ledger.holds import Hold
+
+    Decided = tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]
 
 
 log = logging.getLogger(__name__)
@@ -216,31 +219,29 @@ def _lines(
 
 
 @dataclass(frozen=True)
-class Unrestored:
-    """What is recorded of an extract while a restoration changes it."""
+class Hidden:
+    """What the snapshot hides of the ERP's own changes, and what the guards make of them: nothing without a restoration."""
 
+    concerned: bool = False
+    """Whether a restoration changes the snapshot, or did so lately and the platform does not have the ERP's values yet."""
     path: str | None = None
     """Lake: UNRESTORED schema; None: no restoration changes anything any more."""
     rules: frozenset[str] = frozenset()
-    """The guards that would hold some of the ERP's own changes."""
+    """The guards that would hold some of the hidden changes."""
     carried: frozenset[int] = frozenset()
-    """Declined or expired holds whose values the ERP still has under the restoration."""
+    """Declined or expired holds whose values the ERP still has."""
 
 
-def read_unrestored(context: Context, path: str | None) -> pa.Table | None:
-    """The record of the extract before; None if there is none, or its file is gone."""
-    return None if path is None or not context.lake.exists(path) else context.lake.read_table(path)
+def hidden(
+    context: Context, row: VendorRun, acknowledged: Case, before: str | None, decided: Callable[[Context], Decided]
+) -> Hidden:
+    """Applies the guards to the hidden changes. Released changes move what would be acknowledged; held ones do not.
 
-
-def is_concerned(row: VendorRun, case: Case) -> bool:
-    """Whether a restoration changes the snapshot, or did so lately and the platform does not have the ERP's values yet."""
-    return bool(row.restorations) or case.unrestored is not None
-
-
-def follow_unrestored(
-    context: Context, row: VendorRun, case: Case, *, approved: Iterable[pa.Table], declined: Iterable[HeldChanges]
-) -> Unrestored:
-    """Applies the guards to the ERP's own changes. Released changes move what would be acknowledged; held ones do not."""
+    `acknowledged`: the vendor's case, compared with what is acknowledged. `before`: what the extract before hid (UNRESTORED schema).
+    """
+    unrestored = context.lake.read_table(before) if before is not None and context.lake.exists(before) else None
+    if not row.restorations and unrestored is None:
+        return Hidden()
     from shelfsync.catalog.guards import apply_guards
     from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 
@@ -248,13 +249,23 @@ def follow_unrestored(
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
     with context.engine.connect() as connection:
         complete = runs.is_complete(connection, row.extract_id)
-    plain = without_restorations(
-        case, erp, quarantined=quarantined, complete=complete, key=context.settings.platform.item_key
-    )
-    verdict = apply_guards(plain, approved=approved, declined=declined)
-    left = next_unrestored(case, erp, verdict.released, row.restorations or [])
-    return Unrestored(
+    key = context.settings.platform.item_key
+    plain = without_restorations(acknowledged, unrestored, erp, quarantined=quarantined, complete=complete, key=key)
+    approved, declined = decided(context)
+    verdict = apply_guards(plain, approved=[rows for _, rows in approved], declined=declined)
+    left = next_unrestored(acknowledged, unrestored, erp, verdict.released, row.restorations or [])
+    return Hidden(
+        True,
         context.lake.write_table("unrestored", row.vendor, left) if left.num_rows else None,
         frozenset(one.rule for one in verdict.held_changes),
         frozenset(one.carried for one in verdict.held_changes if one.carried is not None),
     )
+
+
+def judged(context: Context, case: Case, before: str | None) -> Case:
+    """The case that the guards judge: the same, unless a restoration made a difference when the extract before was judged."""
+    if before is None or not context.lake.exists(before):
+        return case
+    from shelfsync.catalog.unrestored import as_unrestored
+
+    return as_unrestored(case, context.lake.read_table(before))
