@@ -1,7 +1,7 @@
 """The ERP's values of a SKU, by the newest extract of its vendor, and the wanted values: the same, unless a restoration is in force.
 
-And what a wanted value waits for before the platform shows it. Each query finds one obstacle; the first found counts. Holds and restorations
-are here too, with the decisions about them. In a restoration an operator ordered a past state instead of the ERP's values.
+And what a wanted value waits for before the platform shows it. Each query finds one obstacle; the first found counts. Holds are here
+too, with the decisions about them.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
-from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HELD, HoldState, Subject
+from shelfsync.explain import restorations
 from shelfsync.explain.explanation import Desired, Event, Unproven, Values
 from shelfsync.platform import kill_switch
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection, Row
@@ -82,8 +82,8 @@ def desired(context: Context, connection: Connection, vendor: str, sku: str, at:
     bound = {"vendor": vendor, "sku": sku, "run": row.run_id}
     quarantined, left_out = connection.execute(sa.text(_QUARANTINED), bound).one()
     unproven = None if found is not None or row.complete else Unproven(row.proof, _absent_since(context, row, sku))
-    ordered = in_force(connection, vendor, sku, at)
-    wanted = _restored(context, found, sku, ordered) if ordered else None
+    ordered = restorations.in_force(connection, vendor, sku, at)
+    wanted = restorations.laid_over(context, found, sku, ordered) if ordered else None
     if wanted is None:
         values = _values(found)
         return Desired(row.run_id, row.read_at, values, quarantined=quarantined, left_out=left_out, unproven=unproven)
@@ -112,7 +112,8 @@ def _erp_row(
 
     from shelfsync.schemas import SNAPSHOT
 
-    if in_force_since(connection, vendor, sku, row.read_at, at) and row.raw_path and context.lake.exists(row.raw_path):
+    hides = restorations.in_force_since(connection, vendor, sku, row.read_at, at)
+    if hides and row.raw_path and context.lake.exists(row.raw_path):
         from shelfsync.catalog.snapshot import make_snapshot
 
         raw = context.lake.read_table(row.raw_path)
@@ -122,20 +123,6 @@ def _erp_row(
         found = context.lake.find(row.snapshot_path, sku)
         rows = pa.Table.from_pylist([] if found is None else [found], schema=SNAPSHOT)
     return rows if rows.num_rows else None
-
-
-def _restored(context: Context, erp: pa.Table | None, sku: str, ordered: Iterable[Restoration]) -> pa.Table | None:
-    """The row with these restorations applied, oldest first; None: none of them has the SKU."""
-    import pyarrow as pa
-
-    from shelfsync.catalog.restore import overlay
-    from shelfsync.schemas import SNAPSHOT
-
-    row, skus = (SNAPSHOT.empty_table() if erp is None else erp), pa.array([sku])
-    for restoration in ordered:
-        if context.lake.exists(restoration.path):
-            row = overlay(row, context.lake.read_table(restoration.path), skus)
-    return row if row.num_rows else None
 
 
 def waits_for(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
@@ -165,20 +152,6 @@ CLOSED_MAX = 20
 """How many closed holds of a vendor are read, newest first; each costs one small file."""
 IN_FORCE_MAX = 100
 """How many holds in force are read. There are few: each has its own rule or category, and the next extract ends it."""
-RESTORATIONS_MAX = 20
-"""How many restorations of a vendor are read, newest first."""
-
-_OF_SKU = """
-SELECT restoration_id, state_at, until_at, why, who, begun_at, ended_at, ended_by FROM ledger.restoration
-WHERE vendor = :vendor AND begun_at <= :at AND (skus IS NULL OR :sku = ANY (skus)) ORDER BY restoration_id DESC LIMIT :most
-"""
-
-_RESTORATIONS_IN_FORCE = """
-SELECT restoration_id, vendor, skus, path, state_at, until_at, why, who, begun_at FROM ledger.restoration
-WHERE vendor = :vendor AND (skus IS NULL OR :sku = ANY (skus)) AND begun_at <= :at
-    AND until_at > :since AND (ended_at IS NULL OR ended_at > :since)
-ORDER BY restoration_id
-"""
 
 
 def held(
@@ -236,29 +209,3 @@ def _waits(row: Row[tuple[object, ...]]) -> str | None:
         f" The guard {row.rule} holds it:"
         f" {row.message}. The hold {decided}, so the value stays held until the ERP has another one"
     )
-
-
-def in_force(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> list[Restoration]:
-    """The restorations of the SKU that were in force at an instant, oldest first: a newer one overrides an older one."""
-    return in_force_since(connection, vendor, sku, at, at)
-
-
-def in_force_since(
-    connection: Connection, vendor: str, sku: str, since: dt.datetime, at: dt.datetime
-) -> list[Restoration]:
-    """Those that were in force at any time between two instants."""
-    bound = {"vendor": vendor, "sku": sku, "since": since, "at": at}
-    return [Restoration(**row) for row in connection.execute(sa.text(_RESTORATIONS_IN_FORCE), bound).mappings()]
-
-
-def restored(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Iterator[Event]:
-    """When each was ordered, and when it ended, by an operator or at its end time."""
-    bound = {"vendor": vendor, "sku": sku, "at": at, "most": RESTORATIONS_MAX}
-    for row in connection.execute(sa.text(_OF_SKU), bound).all():
-        name = f"restoration {row.restoration_id}"
-        span = f"as of {display.instant(row.state_at)}, until {display.instant(row.until_at)}"
-        yield Event(row.begun_at, "restore", f"{row.who} ordered {name} ({span}): {row.why}")
-        if row.ended_at is not None and row.ended_at <= at:
-            yield Event(row.ended_at, "restore", f"{row.ended_by} ended {name}: the ERP's values apply again")
-        elif row.ended_at is None and row.until_at <= at:
-            yield Event(row.until_at, "restore", f"{name} ended at its end time: the ERP's values apply again")

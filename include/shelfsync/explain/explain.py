@@ -12,7 +12,8 @@ from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import DataError
-from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
+from shelfsync.explain import restorations
+from shelfsync.explain.desired import FIELDS, desired, held, waits_for
 from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
 from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
 from shelfsync.store import partitions
@@ -57,10 +58,10 @@ def explain(
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
             *_promotion_events(connection, vendor, sku, until, events),
-            *restored(connection, vendor, sku, until),
+            *restorations.events(connection, vendor, sku, until),
             *_outages(connection, until),
         )
-        restorations = tuple(str(restoration) for restoration in in_force(connection, vendor, sku, until))
+        ordered = tuple(str(one) for one in restorations.in_force(connection, vendor, sku, until))
         paid = _paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = _promotions_wait(connection, vendor, sku) if at is None else ()
@@ -79,7 +80,7 @@ def explain(
         summary = f"{summary} {paid_sentence(paid, until, sold_out=_is_sold_out(confirmed, seen))}"
     name = of_skus(context, vendor, [sku]).get(sku)
     return Explanation(
-        vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations, name
+        vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, ordered, name
     )
 
 
