@@ -157,6 +157,10 @@ def _from_anywhere(where: str) -> str:
     return where if "://" in where else str(Path(where).absolute())
 
 
+_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
+"""The marks of encodings, spaces and the ends of lines: of a file with nothing else there is nothing to read."""
+
+
 def _head(file: FoundFile) -> tuple[bytes, bool]:
     try:
         with first_bytes.open_unpacked(file) as binary:
@@ -165,7 +169,7 @@ def _head(file: FoundFile) -> tuple[bytes, bool]:
         raise DataError(
             f"{file.name} cannot be read: {without_stop(error, 200)}. Let the ERP write it again."
         ) from None
-    if not head:
+    if not head.strip(_BLANK):
         raise DataError(f"{file.name} is empty. Let the ERP write it again.")
     return head[:HEAD_BYTES], len(head) <= HEAD_BYTES
 

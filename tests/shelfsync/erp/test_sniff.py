@@ -166,6 +166,9 @@ def test_a_huge_file_costs_its_beginning_and_its_end(proposed):
     ("data", "error", "told"),
     [
         (b"", DataError, "is empty"),
+        (b"\xef\xbb\xbf", DataError, "is empty"),
+        (b"\xff\xfe", DataError, "is empty"),
+        (b" \r\n\r\n", DataError, "is empty"),
         (b"%PDF-1.7", ConfigurationError, "is a PDF"),
         (b"\0\1\2" * 50, DataError, "is no text"),
         (b"hello\nworld\n", DataError, "no delimiter"),
