@@ -2,54 +2,97 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import vendors
 from shelfsync.errors import in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     import pyarrow as pa
 
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
-_Found = TypeVar("_Found")
 
 
 def kept(context: Context, vendor: str, found: pa.Table) -> str | None:
-    """Writes the vendor's names (NAMES) with the found ones in place of theirs, and returns the lake path; None: nothing is new."""
+    """Writes the vendor's names (NAMES) with the found ones in place of theirs, and returns the lake path; None: nothing is new.
+
+    Products that have left the ERP keep their last known names. If the lake cannot be read, the vendor's file stays as it is. If the file
+    is damaged or gone, the newest earlier one that can be read takes its place.
+    """
     if not found.num_rows:
         return None
     from shelfsync.catalog.product_names import laid_over
     from shelfsync.schemas import NAMES
 
-    known = _read(context, vendor, lambda path: context.lake.read_table(path).cast(NAMES), NAMES.empty_table())
+    path = _path(context, vendor)
+    known, restored = NAMES.empty_table(), None
+    if path is not None:
+        try:
+            known = _names(context, path)
+        except Exception as error:  # noqa: BLE001  whatever it is, what is sent does not need it
+            if not _lake_answers(context, path):
+                _report(vendor, path, error, "the names stay as they are, and the next run tries again")
+                return None
+            restored, known = _newest_earlier(context, path) or (None, known)
+            source = f"come from {restored}" if restored else "are lost"
+            _report(vendor, path, error, f"it is written anew, and names of products that left the ERP {source}")
     names = laid_over(known, found)
-    return None if names is None else context.lake.write_table("names", vendor, names)
+    return restored if names is None else context.lake.write_table("names", vendor, names)
+
+
+def _names(context: Context, path: str) -> pa.Table:
+    from shelfsync.schemas import NAMES
+
+    return context.lake.read_table(path).cast(NAMES)
+
+
+def _lake_answers(context: Context, path: str) -> bool:
+    """Whether the lake returns the file's bytes, or reports that there is no file: only then is a file lost that cannot be read."""
+    try:
+        if context.lake.exists(path):
+            with context.lake.open(path) as file:
+                file.read()
+    except Exception:  # noqa: BLE001  each kind of storage has its own errors
+        return False
+    return True
+
+
+def _newest_earlier(context: Context, path: str) -> tuple[str, pa.Table] | None:
+    """The vendor's newest other file of names that can be read, which housekeeping has not removed yet."""
+    with contextlib.suppress(Exception):
+        files = context.lake.files(path.rpartition("/")[0])
+        for file in sorted(files, key=lambda one: one.modified_at, reverse=True):
+            if file.path != path:
+                with contextlib.suppress(Exception):
+                    return file.path, _names(context, file.path)
+    return None
 
 
 def of_skus(context: Context, vendor: str, skus: Collection[str]) -> dict[str, str]:
     """SKU -> what the ERP calls it, of those that it has a name for."""
-
-    def named(path: str) -> dict[str, str]:
-        return {row["sku"]: row["name"] for row in context.lake.find_all(path, skus)}
-
-    return _read(context, vendor, named, {}) if skus else {}
-
-
-def _read(context: Context, vendor: str, read: Callable[[str], _Found], none: _Found) -> _Found:
-    """What is read of the vendor's file of names; `none` without one that can be read: names are for people, so they fail nothing."""
-    with context.engine.connect() as connection:
-        path = vendors.names_path(connection, vendor)
+    path = _path(context, vendor) if skus else None
+    if path is None:
+        return {}
     try:
-        return read(path) if path is not None and context.lake.exists(path) else none
-    except Exception as error:  # noqa: BLE001  whatever it is, what is sent does not need it
-        reason = in_one_line(error)[:300]
-        log.warning("names: vendor %s: %s cannot be read (%s); the next run writes it anew", vendor, path, reason)
-        return none
+        return {row["sku"]: row["name"] for row in context.lake.find_all(path, skus)}
+    except Exception as error:  # noqa: BLE001  names are for people, so they fail nothing
+        _report(vendor, path, error, "SKUs are shown without names until the next run")
+        return {}
+
+
+def _path(context: Context, vendor: str) -> str | None:
+    with context.engine.connect() as connection:
+        return vendors.names_path(connection, vendor)
+
+
+def _report(vendor: str, path: str, error: Exception, effect: str) -> None:
+    log.warning("names: vendor %s: %s cannot be read (%s); %s", vendor, path, in_one_line(error)[:300], effect)
 
 
 NAMED_BY = 5
