@@ -65,6 +65,7 @@ _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split
 _SPACES = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000"
 _NUMBER = re.compile(rf"[(+\u2212-]?[{_SPACES}]*\d[\d.,'\u2019{_SPACES}]*(?:[eE][+-]?\d+)?[{_SPACES}]*[)+\u2212-]?")
 _AFFIX = re.compile(r"[^\d\s.,'\u2019()+\u2212-]{1,4}")
+_SIGNED = re.compile(r"([(+\u2212-]?)(.*?)([)+\u2212-]?)", re.DOTALL)
 _GTIN = re.compile(r"\d{8}|\d{12,14}")
 
 
@@ -90,9 +91,11 @@ def is_number(cell: str) -> bool:
 def without_currency(cell: str) -> tuple[str, str]:
     """A text without a sign or code of at most four characters before or behind it, and that sign."""
     text = cell.strip()
-    for found in (_AFFIX.match(text), re.search(_AFFIX.pattern + r"$", text)):
+    opened, bare_text, closed = _SIGNED.fullmatch(text).groups()  # type: ignore[union-attr]
+    for found in (_AFFIX.match(bare_text), re.search(_AFFIX.pattern + r"$", bare_text)):
         if found is not None and found.group().casefold() != "e":
-            return (text[: found.start()] + text[found.end() :]).strip(), found.group()
+            digits = bare_text[: found.start()] + bare_text[found.end() :]
+            return opened + digits.strip() + closed, found.group()
     return text, ""
 
 

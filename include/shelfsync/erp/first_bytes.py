@@ -117,7 +117,7 @@ def _member(found: FoundFile, binary: Any) -> Any:
         archive = zipfile.ZipFile(binary)
     except zipfile.BadZipFile:
         raise IncompleteExtractError(
-            f"{found.name} is no whole zip archive. Nothing was sent; let the ERP write it again."
+            f"{found.name} is no whole zip archive, and so no whole workbook either. Nothing was sent; let the ERP write it again."
         ) from None
     if "[Content_Types].xml" in archive.namelist() or "content.xml" in archive.namelist():
         binary.seek(0)

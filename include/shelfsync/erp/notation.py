@@ -8,7 +8,7 @@
 | NULL_WORDS `["NULL", "-"]` | `NULL` | null |
 | TRUE_WORDS `["ja"]`, FALSE_WORDS `["nein"]` | `ja`, `Nein` | `true`, `false` |
 
-Nothing is guessed. A text that is not written as the settings say stays no number, and its row is quarantined. Only texts of the source are
+`19,-`, a price without cents, is no number: its dash is no minus. Nothing is guessed. A text that is not written as the settings say stays no number, and its row is quarantined. Only texts of the source are
 read so: a number that a database or a Parquet file gives as a number has one meaning already.
 """
 
@@ -133,6 +133,9 @@ class Notation:
         brackets = pc.add(_length(part["open"]), _length(part["close"]))
         fits = pc.and_(found.is_valid(), pc.less_equal(pc.add(count, pc.divide(brackets, 2)), 1))
         fits = pc.and_(fits, pc.not_equal(brackets, 1)).fill_null(False)
+        # `19,-` is a price without cents and no minus: the sign stands where the decimals would
+        dash = pc.and_(pc.ends_with(part["body"], self.decimal_mark), pc.greater(_length(part["c"]), 0))
+        fits = pc.and_(fits, pc.invert(dash)).fill_null(False)
         minus = pc.equal(brackets, 2)
         for sign in signs:
             minus = pc.or_(minus, pc.is_in(sign, value_set=pa.array(["-", "\u2212"])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shelfsync.erp.column_kinds import NULLS, is_number, without_currency
@@ -22,6 +22,8 @@ _DECIMALS = {mark: re.compile(rf"(?:\d|['\u2019]|{_SPACES})*{re.escape(mark)}(?:
 _ZERO_DECIMALS = {mark: re.compile(rf"0?{re.escape(mark)}\d+") for mark in ".,"}
 _BOTH = {".": re.compile(r"\d[\d,]*,\d{3}\.\d*"), ",": re.compile(r"\d[\d.]*\.\d{3},\d*")}
 _AMBIGUOUS = re.compile(r"[1-9]\d{0,2}([.,])\d{3}")
+_DASH = re.compile(r"[.,]\s*[-\u2212]$")
+"""A price without cents, `19,-`: the dash is no minus."""
 _OTHER = {".": ",", ",": "."}
 
 
@@ -55,12 +57,15 @@ class _Cells:
     ambiguous: dict[str, str] = field(default_factory=dict)
     currencies: dict[str, None] = field(default_factory=dict)
     minus: str | None = None
+    dash: str | None = None
 
     def look(self, name: str, value: str) -> None:
         text, sign = without_currency(value)
         if sign:
             self.currencies[sign] = None
-        if text.startswith("(") or text.endswith(("-", "\u2212")):
+        if _DASH.search(text):
+            self.dash = self.dash or f"{name} {value.strip()!r}"
+        elif text.startswith("(") or text.endswith(("-", "\u2212")):
             self.minus = "any"
         body = text.strip("()+-\u2212 \u00a0")
         shown = f"{name} {value.strip()!r}"
@@ -76,6 +81,13 @@ class _Cells:
             self.ambiguous.setdefault(only[1], shown)
 
     def style(self) -> NumberStyle:
+        found = self._marks()
+        if self.dash is None:
+            return found
+        doubt = f"{self.dash} has a dash in place of decimals, which shelfsync reads as no number; let the ERP write 00"
+        return replace(found, doubts=(*found.doubts, doubt))
+
+    def _marks(self) -> NumberStyle:
         currencies = tuple(self.currencies)
         if len(self.decimal) == 2:
             both = f"{self.decimal['.']} beside {self.decimal[',']}"

@@ -232,11 +232,11 @@ def _of_chunk(chunk: Chunk) -> _Table:
 def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
     proposal.kind = "a workbook"
     _format_setting(file, proposal, "workbook")
-    filled, rows = Workbook(file, Layout({}, {}), None, 1).first_rows(_ROWS)
+    filled, sheet, rows = Workbook(file, Layout({}, {}), None, 1).first_rows(_ROWS)
     if len(filled) > 1:
-        proposal.settings["SHEET"] = filled[0]
+        proposal.settings["SHEET"] = sheet
         proposal.unsure.append(
-            f"the workbook has the sheets {some_of(filled)}; the first was looked at. If another has the stock, set {_PREFIX}SHEET"
+            f"the workbook has the sheets {some_of(filled)}; {sheet!r} was looked at. If another has the stock, set {_PREFIX}SHEET"
         )
     header = names_row(rows[:30])
     if header is None:

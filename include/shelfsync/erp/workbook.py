@@ -31,6 +31,7 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.erp import first_bytes
 from shelfsync.erp.column_kinds import is_name
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
@@ -63,6 +64,8 @@ _DIGITS_EXACT = 15
 _ROWS_LOOKED_AT = 30
 _SHOWN_CHARACTERS = 60
 _PACKED = b"PK\x03\x04"
+_OF_WORKBOOKS = frozenset({"[Content_Types].xml", "content.xml"})
+"""What every packed workbook holds, one of Excel or an OpenDocument."""
 _PIECE = 4 * 2**20
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 _ERROR = re.compile(rb"""\bt=["']e["']""")
@@ -128,8 +131,11 @@ class Workbook:
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
 
-    def first_rows(self, rows: int) -> tuple[list[str], list[tuple[int, list[Any]]]]:
-        """Its visible sheets with any cell, and the first rows and the last one of the first sheet: the number of each from 1, and its cells."""
+    def first_rows(self, rows: int) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
+        """Its visible sheets with any cell, the name of one of them, and its first rows and its last one: the number of each from 1, and its cells.
+
+        The one is the first in which a row has names that shelfsync knows; without such a sheet it is the first.
+        """
         data = self._bytes()
         self._packed(data)
         with self._whole():
@@ -137,14 +143,16 @@ class Workbook:
             filled, sheet = _filled(workbook)
             if sheet is None:
                 raise self._without_cells()
+            others = (workbook.get_sheet_by_name(name) for name in filled[1:])
+            sheet = next((one for one in itertools.chain([sheet], others) if names_row(_first(one)) is not None), sheet)
             every = _rows(sheet)
             found = [*itertools.islice(every, rows), *deque(every, maxlen=1)]
-        return filled, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
+        return filled, sheet.name, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
 
     def likely_cause(self) -> ConfigurationError | None:
         """Why the sheet does not have the columns that are looked for, if another of its first rows has their names."""
         sheet, _ = self._open()
-        first = [(number + 1, cells) for number, cells in itertools.islice(_rows(sheet), _ROWS_LOOKED_AT)]
+        first = _first(sheet)
         found = names_row(first)
         if found in {None, self._header_row}:
             return None
@@ -208,13 +216,18 @@ class Workbook:
 
     def _bytes(self) -> bytes:
         try:
-            with self._found.fs.open(self._found.path, "rb") as file:
-                data: bytes = file.read(self._bytes_max + 1)
+            file = first_bytes.open_unpacked(self._found)
         except OSError as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
             ) from None
-        return data
+        try:
+            with file:
+                return file.read(self._bytes_max + 1)
+        except first_bytes.CUT as error:
+            raise IncompleteExtractError(
+                f"{self._found.name} cannot be read: {without_stop(error)}. Nothing was sent; let the ERP write it again."
+            ) from None
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:
@@ -250,7 +263,13 @@ class Workbook:
                 f"{self._found.name} has more than {self._bytes_max:,} bytes unpacked, the most that a workbook may have. Nothing was sent; let the"
                 " ERP write CSV or Parquet."
             )
-        return archive if archive is not None and "xl/workbook.xml" in archive.namelist() else None
+        members = archive.namelist() if archive is not None else []
+        if archive is not None and not _OF_WORKBOOKS & set(members):
+            raise DataError(
+                f"{self._found.name} is a zip archive and no workbook; it holds {some_of(members)}. Nothing was sent; if it is packed twice, let the"
+                " ERP pack it once."
+            )
+        return archive if "xl/workbook.xml" in members else None
 
     def _chosen(self, workbook: CalamineWorkbook) -> CalamineSheet:
         """The sheet that the setting names; without it, the only visible one that has cells."""
@@ -293,6 +312,11 @@ def _joined(cells: Sequence[Any]) -> str:
 
 def _no_row(number: int, cells: Sequence[Any], why: str) -> str:
     return f"row {number + 1}: {why}: {_joined(cells)}"
+
+
+def _first(sheet: CalamineSheet) -> list[tuple[int, list[Any]]]:
+    """The number of each of its first rows from 1, and its cells."""
+    return [(number + 1, cells) for number, cells in itertools.islice(_rows(sheet), _ROWS_LOOKED_AT)]
 
 
 def _filled(workbook: CalamineWorkbook) -> tuple[list[str], CalamineSheet | None]:

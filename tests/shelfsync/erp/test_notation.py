@@ -26,13 +26,14 @@ def written_numbers(draw):
     whole, part = draw(st.integers(0, 10**12)), draw(st.text("0123456789", max_size=4))
     digits = f"{whole:,}".replace(",", draw(st.sampled_from(GROUPS[group]))) if draw(st.booleans()) else str(whole)
     text = f"{digits}{mark}{part}" if part or draw(st.booleans()) else digits
+    behind = [] if text.endswith(mark) else ["{}-", "{} -"]  # `19,-` has a dash in place of decimals
     value = Decimal(f"{whole}.{part or 0}")
     space = draw(st.sampled_from(["", " ", "\u00a0"]))
     if currencies and draw(st.booleans()):
         sign = draw(st.sampled_from(currencies))
         text = draw(st.sampled_from([f"{sign}{space}{text}", f"{text}{space}{sign}"]))
     if draw(st.booleans()):
-        forms = ["-{}", "\u2212{}"] + (["{}-", "{} -", "({})"] if minus == "any" else [])
+        forms = ["-{}", "\u2212{}"] + ([*behind, "({})"] if minus == "any" else [])
         text, value = draw(st.sampled_from(forms)).format(text), -value
     return Notation(mark, group, minus, tuple(currencies)), value, draw(st.sampled_from(["", " "])) + text
 
@@ -61,7 +62,24 @@ def grouped(text, marks):
 
 @pytest.mark.parametrize(
     "text",
-    ["4.99", "12.34,5", "1.2345", "1,2,3", "--3", "-3-", "(3", "3)", "-(3)", "4,99 USD", "€€4", "1 234", "4,9 9"],
+    [
+        "4.99",
+        "12.34,5",
+        "1.2345",
+        "1,2,3",
+        "--3",
+        "-3-",
+        "(3",
+        "3)",
+        "-(3)",
+        "4,99 USD",
+        "€€4",
+        "1 234",
+        "4,9 9",
+        "19,-",
+        "19, -",
+        "€ 19,-",
+    ],
 )
 def test_what_is_not_of_the_notation_is_no_number_for_any_step(text):
     notation = Notation(",", ".", "any", ("€",))

@@ -8,6 +8,7 @@ import gzip
 import http.server
 import json
 import threading
+import zipfile
 from decimal import Decimal
 
 import openpyxl
@@ -299,3 +300,53 @@ def test_an_address_of_http_is_looked_at_and_read_alike(served, tmp_path):
         assert there.verdict.startswith("With these settings shelfsync reads")
     with pytest.raises(ConfigurationError, match="no file is at"):
         sniff(f"{served}/other.csv")
+
+
+@pytest.mark.parametrize(
+    ("prices", "wanted"),
+    [
+        (["($2.00)", "$1,234.50"], {"MINUS": "any", "THOUSANDS_MARK": ",", "CURRENCIES": '["$"]'}),
+        (["-$2.00", "$3.00"], {"CURRENCIES": '["$"]'}),
+        (["2,00- EUR", "(3,00 EUR)"], {"MINUS": "any", "DECIMAL_MARK": ",", "CURRENCIES": '["EUR"]'}),
+    ],
+)
+def test_a_currency_inside_brackets_or_behind_a_minus_is_proposed_as_it_is_read(read, proposed, prices, wanted):
+    rows = "".join(f"s1;{place};{price};1\n" for place, price in enumerate(prices))
+    proposal = proposed(f"vendor;sku;price;quantity\n{rows}".encode())
+    assert {
+        name: value for name, value in proposal.settings.items() if name not in {"FILES", "CSV_DELIMITER"}
+    } == wanted
+    assert all(Decimal(row["price"]) for row in read(**values(proposal)).rows)
+
+
+def test_a_dash_in_place_of_decimals_is_no_minus(read, proposed):
+    proposal = proposed(b"vendor;sku;price;quantity\ns1;1;19,-;1\ns1;2;4,99;1\n")
+    assert "MINUS" not in proposal.settings
+    assert "price '19,-' has a dash in place of decimals" in said(proposal)
+    prices = [row["price"] for row in read(**values(proposal) | {"minus": "any"}).rows]
+    assert prices == ["19,- (decimal mark ,)", "4.99"]
+
+
+def test_the_sheet_with_known_names_is_proposed_and_not_the_cover(read, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["Export of the night"])
+    sheet = book.create_sheet("Bestand")
+    sheet.append(["as of today"])
+    sheet.append(list(NAMES))
+    for row in ROWS:
+        sheet.append(row)
+    book.save(tmp_path / "stock.xlsx")
+    proposal = sniff(str(tmp_path / "stock.xlsx"))
+    assert (proposal.settings["SHEET"], proposal.settings["HEADER_ROW"]) == ("Bestand", "2")
+    assert [row["sku"] for row in read(**values(proposal)).rows] == [row[1] for row in ROWS]
+    (tmp_path / "packed.xlsx.gz").write_bytes(gzip.compress((tmp_path / "stock.xlsx").read_bytes()))
+    packed = sniff(str(tmp_path / "packed.xlsx.gz"))
+    assert [row["sku"] for row in read(**values(packed)).rows] == [row[1] for row in ROWS]
+
+
+def test_a_zip_inside_another_packing_is_no_workbook(proposed, tmp_path):
+    with zipfile.ZipFile(tmp_path / "inner.zip", "w") as archive:
+        archive.writestr("stock.csv", "vendor,sku,price\n")
+    data = (tmp_path / "inner.zip").read_bytes()
+    with pytest.raises(DataError, match=r"is a zip archive and no workbook; it holds stock\.csv\..*pack it once"):
+        proposed(gzip.compress(data), "stock.csv.gz")

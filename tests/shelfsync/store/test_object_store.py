@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.erp.open import open_source
+from shelfsync.erp.sniff import sniff
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
 from shelfsync.store.lake import Lake
@@ -77,3 +79,21 @@ def test_the_erps_files_are_read_and_a_new_one_is_found(s3, tmp_path):
     assert rows() == {"store-001": 2}
     store.pipe("chain/erp/store-002/stock.csv", b"sku,price\na,1.00\n")
     assert rows() == {"store-001": 2, "store-002": 1}
+
+
+def test_sniff_proposes_settings_for_a_file_of_the_store(s3):
+    """Text, packed text and an address with `{vendor}`, as on a disk; an address without a file is refused in one line."""
+    import fsspec
+
+    text = b"sku;price\na;1.234,50\nb;2,00\n"
+    store = fsspec.filesystem("s3")
+    store.pipe("chain/sniff/store-001/stock.csv", text)
+    store.pipe("chain/sniff/store-002/stock.csv.gz", gzip.compress(text))
+    written = {"CSV_DELIMITER": ";", "DECIMAL_MARK": ",", "THOUSANDS_MARK": "."}
+    for name in ("store-001/stock.csv", "store-002/stock.csv.gz", "{vendor}/stock.csv"):
+        proposal = sniff(f"{s3}/sniff/{name}")
+        assert proposal.settings == {"FILES": f"{s3}/sniff/{name}", **written}
+        assert proposal.rows_seen == 2
+    assert "shelfsync reads its columns" in proposal.verdict
+    with pytest.raises(ConfigurationError, match="no file is at s3://chain/sniff/none"):
+        sniff(f"{s3}/sniff/none.csv")
