@@ -21,7 +21,9 @@ DOCUMENT = PROJECT / "docs/internals/measured.md"
 @pytest.mark.slow
 @pytest.mark.proof
 @pytest.mark.parametrize(
-    "stages", [("diff", "stream"), ("full", "vendor", "path"), ("outcomes", "export"), ("upload",)], ids="-".join
+    "stages",
+    [("diff", "stream"), ("full", "vendor", "path"), ("outcomes", "export"), ("upload",), ("formats",)],
+    ids="-".join,
 )
 def test_a_stage_agrees_with_the_slow_path_and_reports_how_its_targets_fared(reachable_folder, stages):
     command = [sys.executable, "-m", "benchmarks", "--size", "100k", "--rounds", "1", "--folder", str(reachable_folder)]
