@@ -19,7 +19,10 @@ from shelfsync.rows.alignment import (
     column,
     differs,
     equal,
+    merged,
+    ordered_positions,
     padded,
+    picked,
     placed,
     positions,
     require_order,
@@ -53,8 +56,9 @@ def compute_delta(
     baseline = completed(baseline, BASELINE)
     skus, known = column(snapshot, "sku"), column(baseline, "sku")
     require_order(skus, "the snapshot")
-    require_order(known, "the baseline")
-    places = positions(skus, known)
+    if not skus.equals(known):
+        require_order(known, "the baseline")
+    places = ordered_positions(skus, known)
     doubted = pa.array([], pa.string()) if quarantined is None else column(quarantined, "sku").drop_null()
     rows = _present(snapshot, baseline, places, doubted, full=full, key=key)
     gone = unmentioned(places, len(known))
@@ -64,8 +68,7 @@ def compute_delta(
         gone = pc.and_(gone, column(baseline, "active").fill_null(True))
     removed = _removed(snapshot, baseline, gone, key)
     if removed.num_rows:
-        rows = pa.concat_tables([rows, removed])
-        rows = rows.take(pc.array_sort_indices(column(rows, "sku")))
+        rows = merged(rows, removed)
     if rejected is not None and rejected.num_rows and not full:
         rows = rows.filter(pc.invert(_repeats(rows, baseline, rejected, key)))
     return with_active_if_single(rows, baseline)
@@ -128,12 +131,15 @@ def _present(
         moved = {name: pc.or_(moved[name], pc.and_(again, now[name].is_valid())) for name in FIELDS}
     changed = any_of(moved.values())
     keep = any_of(now[name].is_valid() for name in FIELDS) if full else changed
-    skus, places, changed = column(snapshot, "sku").filter(keep), places.filter(keep), changed.filter(keep)
-    before = {name: values.filter(keep) for name, values in before.items()}
-    sent = {name: values.filter(keep) for name, values in now.items()}
+    of_kept = picked(keep)
+    skus, places, changed = of_kept(column(snapshot, "sku")), of_kept(places), of_kept(changed)
+    if not len(skus):
+        return DELTA.empty_table()
+    before = {name: of_kept(values) for name, values in before.items()}
+    sent = {name: of_kept(values) for name, values in now.items()}
     if not full:
         nothing = {name: pa.scalar(None, sent[name].type) for name in FIELDS}
-        sent |= {name: pc.if_else(moved[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
+        sent |= {name: pc.if_else(of_kept(moved[name]), sent[name], nothing[name]) for name in FIELDS}
     sent = with_co_sent_fields(sent, before)
     change = pc.if_else(places.is_null(), "new", pc.if_else(changed, "changed", "same"))
     buffers = pa.nulls(len(skus), pa.int64())

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    import numpy.typing as npt
 
 
 def column(table: pa.Table, name: str) -> pa.Array:
@@ -40,17 +42,69 @@ def require_order(skus: pa.Array, what: str) -> None:
 
 
 def positions(skus: pa.Array, among: pa.Array) -> pa.Array:
-    """For each SKU its row in `among`, null if it has none. Two tables with the same SKUs need only one comparison."""
+    """For each SKU its row in `among`, null if it has none; `among` has each SKU once."""
     if skus.equals(among):
         return pa.array(np.arange(len(skus), dtype=np.int32))
+    if skus.type == among.type and ascending(skus) and ascending(among):
+        return ordered_positions(skus, among)
     return pc.index_in(skus, value_set=among)
 
 
+def ordered_positions(skus: pa.Array, among: pa.Array) -> pa.Array:
+    """The same of SKUs that ascend on both sides: rows that lie side by side are compared, and only the others are looked up."""
+    if skus.equals(among):
+        return pa.array(np.arange(len(skus), dtype=np.int32))
+    if not len(skus) or not len(among):
+        return pa.nulls(len(skus), pa.int32())
+    if len(skus) * _FEWER < len(among):
+        return _where_equal(skus, among, pc.search_sorted(among, skus).to_numpy())
+    guess = _side_by_side(skus, among)
+    if guess is None:
+        return pc.index_in(skus, value_set=among)
+    places = _where_equal(skus, among, guess)
+    left = pc.indices_nonzero(places.is_null())
+    if not len(left):
+        return places
+    others = pc.indices_nonzero(unmentioned(places, len(among)))
+    looked_up = others.take(pc.index_in(skus.take(left), value_set=among.take(others)))
+    return pc.replace_with_mask(places, places.is_null(), looked_up.cast(pa.int32()))
+
+
+_FEWER = 4
+"""If there are so many times fewer SKUs, a search for each costs less than a table of the others."""
+_BLOCK = 64
+
+
+def _side_by_side(skus: pa.Array, among: pa.Array) -> npt.NDArray[np.int64] | None:
+    """Where each SKU is if its block of rows lies in `among` as a whole; None if few blocks do."""
+    first = skus.take(pa.array(np.arange(0, len(skus), _BLOCK)))
+    at = pc.search_sorted(among, first).to_numpy().astype(np.int64)
+    if np.count_nonzero(np.diff(at) == _BLOCK) * 2 < len(at) - 1:
+        return None
+    guess: npt.NDArray[np.int64] = (at[:, np.newaxis] + np.arange(_BLOCK)).ravel()[: len(skus)]
+    return guess
+
+
+def _where_equal(skus: pa.Array, among: pa.Array, guess: npt.NDArray[np.integer]) -> pa.Array:
+    """The guessed rows of `among`, null where another SKU stands there."""
+    places = pa.array(np.minimum(guess, len(among) - 1), pa.int32())
+    return pc.if_else(pc.equal(skus, among.take(places)), places, pa.scalar(None, pa.int32()))
+
+
 def unmentioned(places: pa.Array, rows: int) -> pa.Array:
-    """A mask over `rows` rows: those that no place refers to. It is cheaper than `positions` in the other direction."""
+    """A mask over `rows` rows: those that no place refers to; each is referred to once at most. It is cheaper than `positions` the other way."""
+    if len(places) == rows and not places.null_count:  # each place is another row
+        return pa.array(np.zeros(rows, dtype=np.bool_))
     mask = np.ones(rows + 1, dtype=np.bool_)
     mask[places.fill_null(rows).to_numpy()] = False  # the one past the last is for those without a place
     return pa.array(mask[:rows])
+
+
+def merged(one: pa.Table, other: pa.Table) -> pa.Table:
+    """The rows of both, which ascend by SKU and have no SKU in common."""
+    before = pc.search_sorted(column(one, "sku"), column(other, "sku")).to_numpy().astype(np.int64)
+    rows = np.insert(np.arange(one.num_rows), before, np.arange(one.num_rows, one.num_rows + other.num_rows))
+    return pa.concat_tables([one, other]).combine_chunks().take(pa.array(rows))
 
 
 def placed(table: pa.Table, places: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
@@ -77,12 +131,25 @@ def same(one: pa.Array, other: pa.Array) -> pa.Array:
 
 def differs(wanted: pa.Array, other: pa.Array) -> pa.Array:
     """Rows with a wanted value, where the other has another value or none."""
+    if wanted.equals(other):
+        return pa.array(np.zeros(len(wanted), dtype=np.bool_))
     return pc.and_(wanted.is_valid(), pc.invert(equal(wanted, other)))
 
 
 def any_of(masks: Iterable[pa.Array]) -> pa.Array:
     """Rows of which any mask is true; at least one mask."""
     return reduce(pc.or_, masks)
+
+
+def picked(mask: pa.Array) -> Callable[[pa.Array], pa.Array]:
+    """What takes the rows of this mask (without nulls) from a column: few are gathered by their numbers, and all are not copied."""
+    rows = mask.true_count
+    if rows == len(mask):
+        return lambda values: values
+    if rows * 8 > len(mask):
+        return lambda values: values.filter(mask)
+    numbers = pc.indices_nonzero(mask)
+    return lambda values: values.take(numbers)
 
 
 def _in_order(places: pa.Array) -> bool:
