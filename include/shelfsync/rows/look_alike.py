@@ -22,6 +22,8 @@ _ALIKE = dict(
 )
 """Letters of other scripts and the Latin letters that they look like."""
 _SIGNS = dict(zip("‐‑‒–—−‘’ʼ′⁄∕․∶×ıɑɡ", "------''''//.:xiag", strict=True))
+_DASH = "[‐‑‒–—−⁄∕․∶]"
+"""Signs that look like `-`, `/`, `.` and `:`."""
 _OF_LATIN = "".join(sorted(set(_ALIKE.values())))
 _OTHER_SCRIPTS = r"\p{Cyrillic}\p{Greek}\p{Armenian}"
 _LETTERS = "".join(_ALIKE)
@@ -123,7 +125,7 @@ def is_odd(texts: pa.Array | pa.ChunkedArray) -> Mask:
 def _odd_characters(texts: pa.Array) -> pa.Array:
     """Only the odd characters of each text, the worst kind that it has."""
     found = pa.nulls(len(texts), pa.string())
-    kinds = [_CONTROL, _UNSEEN, r"[\p{Nd}]", _OTHER_DIGIT, r"\p{M}", f"[{_LETTERS}]", f"[{_OF_LATIN}]", f"[={_QUOTES}]"]
+    kinds = [_CONTROL, _UNSEEN, r"[\p{Nd}]", _OTHER_DIGIT, r"\p{M}", f"[{_LETTERS}]", f"[{_OF_LATIN}]", f"[={_QUOTES}]", _DASH]
     for kind in kinds:
         only = pc.replace_substring_regex(texts, rf"(?s)[^{kind.strip('[]')}]", "")
         if kind == r"[\p{Nd}]":
@@ -144,3 +146,8 @@ def _other_digits(texts: pa.Array) -> list[tuple[str, str]]:
     only = pc.unique(pc.replace_substring_regex(pc.replace_substring_regex(texts, r"[^\p{Nd}]", ""), "[0-9]", ""))
     digits = set("".join(only.drop_null().to_pylist()))
     return [(digit, str(unicodedata.decimal(digit))) for digit in sorted(digits)]
+
+
+def is_odd_id(texts: pa.Array) -> Mask:
+    """Which of these ids of stores are odd by themselves. A sign that looks like one of ASCII is odd here: a key may have it, an id has not."""
+    return is_odd(texts) | mask(pc.match_substring_regex(texts, _DASH).fill_null(False))

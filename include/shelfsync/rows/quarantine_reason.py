@@ -179,7 +179,7 @@ def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
     return [
         ("vendor_missing", ~mask(pc.not_equal(trimmed, ""))),
         ("vendor_characters", mask(pc.match_substring_regex(vendors, _STRANGE))),
-        ("vendor_odd", look_alike.is_odd(trimmed)),
+        ("vendor_odd", look_alike.is_odd_id(trimmed)),
         ("vendor_too_long", mask(pc.greater(pc.utf8_length(trimmed), VENDOR_LENGTH_MAX))),
         ("vendor_is_folder", mask(pc.is_in(trimmed, value_set=pa.array([".", ".."])))),
     ]

@@ -104,12 +104,14 @@ def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that
         "store-001\u00a0",
         " store-001\t",
         "\u200bnew",
+        "store\u2011001",
+        "store\u2013001",
     ]
     with Partition(Lake("memory://odd-vendors"), stores={"store-001": "store-001"}) as partition:
         for chunk in _chunks(names, 3):
             partition.add(chunk)
         files = partition.finish()
         assert partition.nameless["row_number"].to_pylist() == [7]
-    assert {name: rows for name, (_, rows) in files.items()} == {"store-001": 6}
+    assert {name: rows for name, (_, rows) in files.items()} == {"store-001": 8}
     vendors = Lake("memory://odd-vendors").read_table(files["store-001"][0])["vendor"].to_pylist()
-    assert vendors == ["store-001", *names[1:5], "store-001"]
+    assert vendors == ["store-001", *names[1:5], "store-001", *names[7:]]
