@@ -125,7 +125,17 @@ def is_odd(texts: pa.Array | pa.ChunkedArray) -> Mask:
 def _odd_characters(texts: pa.Array) -> pa.Array:
     """Only the odd characters of each text, the worst kind that it has."""
     found = pa.nulls(len(texts), pa.string())
-    kinds = [_CONTROL, _UNSEEN, r"[\p{Nd}]", _OTHER_DIGIT, r"\p{M}", f"[{_LETTERS}]", f"[{_OF_LATIN}]", f"[={_QUOTES}]", _DASH]
+    kinds = [
+        _CONTROL,
+        _UNSEEN,
+        r"[\p{Nd}]",
+        _OTHER_DIGIT,
+        r"\p{M}",
+        f"[{_LETTERS}]",
+        f"[{_OF_LATIN}]",
+        f"[={_QUOTES}]",
+        _DASH,
+    ]
     for kind in kinds:
         only = pc.replace_substring_regex(texts, rf"(?s)[^{kind.strip('[]')}]", "")
         if kind == r"[\p{Nd}]":
