@@ -26,6 +26,7 @@ from starlette.status import (
 )
 
 from shelfsync import display
+from shelfsync.alerts.steps.lists import severe
 from shelfsync.catalog.steps.pause_or_forget_vendor import paused
 from shelfsync.characters import plain_lines
 from shelfsync.terminal import age
@@ -65,6 +66,7 @@ def show(request: Request, template: str, *, title: str, status_code: int = 200,
     html = _environment().get_template(template)
     if status_code < HTTP_400_BAD_REQUEST:  # an error page must not need the ledger
         values.setdefault("paused", paused(context(request)))
+        values.setdefault("severe", severe(context(request)))
     text = html.render(
         title=title,
         root=_root(request),

@@ -20,8 +20,10 @@ def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, bro
     shown = pages.get("/alerts/1").text
     assert "changes-not-acknowledged.md" in shown
     assert "Take it on" in shown
+    assert "a store is late</a></p>" in pages.get("/orders").text, "every page shows a severe alert"
     assert pages.post("/alerts/1/acknowledge", follow_redirects=False).status_code == 303
     assert "ada" in pages.get("/alerts/1").text
+    assert "a store is late" not in pages.get("/orders").text, "a person has taken it on"
     late = pages.post("/alerts/1/acknowledge")
     assert (late.status_code, "was acknowledged by ada" in late.text) == (409, True)
     _keep(world, {})

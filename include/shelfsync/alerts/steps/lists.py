@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
 from shelfsync.alerts import channel
-from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.errors import DataError
 
@@ -22,6 +23,16 @@ def listed(context: Context, *, closed: bool = False) -> list[dict[str, Any]]:
         rows = alerts.newest(connection) if closed else alerts.open_alerts(connection)
     found = [{**row, "severity": KINDS[row["kind"]].severity} for row in rows if row["kind"] in KINDS]
     return found if closed else sorted(found, key=lambda row: (_rank(row), row["alert_id"]))
+
+
+def severe(context: Context) -> list[str]:
+    """What every page shows above itself: the severe alerts that are open and that no person has taken on, a line for each kind."""
+    with context.engine.connect() as connection:
+        rows = alerts.open_alerts(
+            connection, [kind.name for kind in KINDS.values() if kind.severity == Severity.SEVERE]
+        )
+    waiting = Counter(row["kind"] for row in rows if row["acknowledged_at"] is None)
+    return [KINDS[kind].title + (f", {number} times" if number > 1 else "") for kind, number in sorted(waiting.items())]
 
 
 def _rank(row: dict[str, Any]) -> int:
