@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from shelfsync import display, outages
-from shelfsync.alerts.kind import KINDS
+from shelfsync import display, metrics, outages
+from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.tell import tell
 from shelfsync.catalog.ledger import change_files
@@ -61,6 +61,9 @@ def watch(context: Context) -> dict[str, Any]:
             found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
     with context.engine.begin() as connection:
         kept = alerts.keep(connection, [*looked, "not_watched"], found)
+        now_open = [KINDS[row["kind"]].severity for row in alerts.open_alerts(connection, KINDS)]
+    metrics.gauge("alerts.open", len(now_open))
+    metrics.gauge("alerts.severe", now_open.count(Severity.SEVERE))
     for one in kept.opened:
         log.warning("watch: %s", one.line)
     for one in kept.closed:
