@@ -227,7 +227,10 @@ class PromotionModel:
     def _round(self, app: Calls, log: Any, number: int) -> bool:
         """The schedule, beyond every deadline and every wait before another try. True: it failed nowhere and had nothing to do."""
         self._world.clock.sleep(90_000)
-        asked = "SELECT count(*), max(job_id), max(ended_at) FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
+        asked = (
+            "SELECT count(*), max(answered_at), max(ended_at), count(*) FILTER (WHERE ended_at IS NULL) AS open"
+            " FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
+        )
         before = self._world.rows(asked)
         failed = False
         for kind in ("recover", "run", "recover"):
@@ -236,7 +239,8 @@ class PromotionModel:
                 failed = True
                 log(f"      {line}")
         self.check()
-        return not failed and before == self._world.rows(asked)
+        after = self._world.rows(asked)
+        return not failed and before == after and after[0].open == 0
 
     def in_step(self) -> None:
         """The platform holds what the ERP wants, and nothing else. What is held for a person stays as it was."""
