@@ -13,7 +13,8 @@ def files(make_world, tmp_path):
     file, control = tmp_path / "stock.csv", tmp_path / "rows.txt"
 
     def write(skus, *, proven):
-        file.write_text(HEADER + "".join(f"store-001,{sku},,1.00,10,1,\n" for sku in skus), "utf-8")
+        rows = (f"store-001,{sku},,{1 + skus[:at].count(sku)}.00,10,1,\n" for at, sku in enumerate(skus))
+        file.write_text(HEADER + "".join(rows), "utf-8")  # a second row of a SKU has another price
         control.unlink(missing_ok=True)
         if proven:
             control.write_text(f"{len(skus)}\n", "utf-8")

@@ -23,9 +23,9 @@ class Most:
     looks: float = 0.0
 
 
-CHANGED = Most(statements=146, transactions=37.5, looks=2.2)
+CHANGED = Most(statements=170, transactions=45, looks=4)
 """Without a webhook, so that each job is polled once."""
-SAME = Most(statements=44, transactions=9.5)
+SAME = Most(statements=50, transactions=11)
 
 
 @pytest.fixture
