@@ -219,7 +219,7 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.assortment.known_skus import known_skus
+    from shelfsync.catalog.assortment.known_skus import known_files, known_skus
     from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.schemas import QUARANTINE
 
@@ -227,7 +227,9 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     found = []
     for store in pc.unique(rows["vendor"].drop_null()).to_pylist():
         theirs = rows.filter(pc.equal(rows["vendor"], store))
-        known = known_skus(context, store, whole=whole)
+        with context.engine.connect() as connection:
+            files = known_files(connection, store)
+        known = known_skus(context, files, whole=whole)
         found.append(make_snapshot(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
     return pa.concat_tables([QUARANTINE.empty_table(), *found])
 

@@ -52,6 +52,20 @@ def ensure(connection: Connection, table: str, at: dt.datetime) -> None:
     )
 
 
+def ensure_present(connection: Connection, table: str) -> dt.datetime:
+    """The present by the database's clock, whose partition is there."""
+    query = sa.text(
+        "SELECT present.at, EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = :schema"
+        " AND tablename = :table || to_char(present.at AT TIME ZONE 'UTC', '_YYYY_MM')) AS there"
+        " FROM (SELECT ledger.instant() AS at) AS present"
+    )
+    found = connection.execute(query, {"schema": SCHEMA, "table": table}).one()
+    at: dt.datetime = found.at
+    if not found.there:
+        ensure(connection, table, at)
+    return at
+
+
 def retire(connection: Connection, *, months: int) -> list[str]:
     """Drops the partitions that ended more than so many whole months before the present one; their names.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync.catalog.ledger import observations, vendors
 
@@ -10,21 +10,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
     from shelfsync.rows.odd_key import Known
 
 
-def known_skus(context: Context, vendor: str, *, whole: bool = True) -> Known:
+class KnownFiles(NamedTuple):
+    """Lake: where a vendor's SKUs are; None: there are none."""
+
+    acknowledged: str | None
+    observed: str | None
+
+
+def known_files(connection: Connection, vendor: str) -> KnownFiles:
+    """The baseline in force, and the newest export or listing."""
+    base, seen = vendors.current_baseline(connection, vendor), observations.newest(connection, vendor)
+    return KnownFiles(None if base is None else base.path, None if seen is None else seen.path)
+
+
+def known_skus(context: Context, files: KnownFiles, *, whole: bool = True) -> Known:
     """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged. `whole`: as in `Known`."""
     from shelfsync.rows.odd_key import Known
 
-    with context.engine.connect() as connection:
-        base = vendors.current_baseline(connection, vendor)
-        seen = observations.newest(connection, vendor)
-    shown = None if seen is None else seen.path
-    acknowledged = _skus(context, None if base is None else base.path)
-    return Known(acknowledged, lambda: _skus(context, shown), whole)
+    return Known(_skus(context, files.acknowledged), lambda: _skus(context, files.observed), whole)
 
 
 def known_of_any(context: Context, names: Sequence[str]) -> Known:
@@ -34,7 +43,9 @@ def known_of_any(context: Context, names: Sequence[str]) -> Known:
     def every() -> pa.Array:
         import pyarrow as pa
 
-        found = [known_skus(context, name) for name in names]
+        with context.engine.connect() as connection:
+            files = [known_files(connection, name) for name in names]
+        found = [known_skus(context, one) for one in files]
         parts = [part for one in found for part in (one.acknowledged, one.observed())]
         return pa.concat_arrays([pa.array([], pa.string()), *parts]).unique()
 

@@ -113,10 +113,11 @@ def baseline_of_version(connection: Connection, name: str, version: int) -> str 
     return connection.execute(statement).scalar_one_or_none()
 
 
-def known_of_version(connection: Connection, name: str, version: int) -> str | None:
-    """Lake path of the last known values of one version of the acknowledged state; None for version 0."""
-    statement = sa.select(_KNOWN_PATH).where(baseline.c.vendor == name, baseline.c.version == version)
-    return connection.execute(statement).scalar_one_or_none()
+def paths_of_version(connection: Connection, name: str, version: int) -> tuple[str | None, str | None]:
+    """The same, and the path of its last known values."""
+    of_version = (baseline.c.vendor == name, baseline.c.version == version)
+    row = connection.execute(sa.select(baseline.c.path, _KNOWN_PATH).where(*of_version)).one_or_none()
+    return (None, None) if row is None else (row[0], row[1])
 
 
 def names_path(connection: Connection, name: str) -> str | None:

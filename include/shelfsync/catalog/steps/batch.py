@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes the batches of each vendor and raises its fence; in a dry run only their number and size."""
 
+    with context.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+
     def read(connection: Connection, row: VendorRun) -> _Facts:
         if row.state in {VendorState.UNCHANGED, VendorState.BUSY}:
             raise Skip("nothing to send")
@@ -36,7 +39,6 @@ def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
             raise Skip("nothing was released")
         if row.batched_at is not None:
             raise Done
-        run = runs.read_run(connection, run_id)
         again = run.dry_run or run.full or run.skus  # they retry the whole batch: the cause may have been corrected
         left = [] if again else suspects(context, connection, row.vendor, before=row.generation)
         return _Facts(run, vendors.current_baseline(connection, row.vendor), left)

@@ -222,8 +222,7 @@ def case_facts(context: Context, connection: Connection, row: VendorRun) -> Case
     past = extracts.past(connection, row.vendor, generation, erp_path, feeds=context.settings.guards.history_feeds)
     holds_columns = context.settings.erp.changed_columns == "hold"
     return CaseFacts(
-        vendors.baseline_of_version(connection, row.vendor, version),
-        vendors.known_of_version(connection, row.vendor, version),
+        *vendors.paths_of_version(connection, row.vendor, version),
         past,
         vendor_runs.rows_raw(connection, row.run_id, row.vendor),
         source_columns.since(connection, row.vendor, past.trusted_run, row.run_id) if holds_columns else [],

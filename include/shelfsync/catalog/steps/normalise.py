@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.assortment import product_names
-from shelfsync.catalog.assortment.known_skus import known_skus
+from shelfsync.catalog.assortment.known_skus import known_files, known_skus
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps.each_vendor import each_vendor
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.assortment.known_skus import KnownFiles
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.snapshot import Normalised
@@ -30,25 +31,27 @@ if TYPE_CHECKING:
 def normalise(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes snapshot and quarantine of each vendor; a vendor of whose rows none is whole has failed."""
 
-    def read(connection: Connection, row: VendorRun) -> list[Restoration]:
+    def read(connection: Connection, row: VendorRun) -> tuple[list[Restoration], KnownFiles]:
         if row.raw_path is None:
             raise Skip("nothing was extracted")
         if row.snapshot_path is not None:
             raise Done
-        return in_force(connection, row.vendor)
+        return in_force(connection, row.vendor), known_files(connection, row.vendor)
 
-    def work(row: VendorRun, restorations: list[Restoration]) -> None:
-        _normalise_vendor(context, row, row.raw_path or "", restorations)
+    def work(row: VendorRun, facts: tuple[list[Restoration], KnownFiles]) -> None:
+        _normalise_vendor(context, row, row.raw_path or "", *facts)
 
     return each_vendor(context, run_id, names, "normalise", read, work)
 
 
-def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorations: list[Restoration]) -> None:
+def _normalise_vendor(
+    context: Context, row: VendorRun, raw_path: str, restorations: list[Restoration], files: KnownFiles
+) -> None:
     from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.schemas import RAW, completed
 
     platform = context.settings.platform
-    known = known_skus(context, row.vendor)
+    known = known_skus(context, files)
     raw = completed(context.lake.read_table(raw_path), RAW)
     result = make_snapshot(raw, context.settings.normalise, key=platform.item_key, known=known)
     snapshot, quarantine = result.snapshot, result.quarantine

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,13 +67,16 @@ def append(
     *,
     job_id: int | None = None,
     observation_id: int | None = None,
-) -> None:
-    """Records what a temporary table of moved rows changes: after the ledger's version moved, before `warehouse.baseline` is updated."""
-    at = connection.execute(sa.select(instant())).scalar_one()
-    partitions.ensure(connection, "baseline_history", at)
+) -> dt.datetime:
+    """Records what a temporary table of moved rows changes: after the ledger's version moved, before `warehouse.baseline` is updated.
+
+    Returns when that was.
+    """
+    at = partitions.ensure_present(connection, "baseline_history")
     values = {"vendor": vendor, "at": at, "job_id": job_id, "observation_id": observation_id}
     types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
     connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
+    return at
 
 
 def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:

@@ -155,8 +155,7 @@ def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
     if rows.num_rows == 0:
         return
-    known_at = connection.execute(sa.select(instant())).scalar_one()
-    partitions.ensure(connection, "sku_outcome", known_at)
+    known_at = partitions.ensure_present(connection, "sku_outcome")
     copy_into(connection, "warehouse.sku_outcome", rows, job_id=job_id, vendor=vendor, known_at=known_at)
 
 
@@ -194,8 +193,7 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     copy_into(connection, "incoming_baseline", rows.select(wanted))
     if gone:
         connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
-    append(connection, vendor, "incoming_baseline", job_id=job_id)
-    at = connection.execute(sa.select(instant())).scalar_one()
+    at = append(connection, vendor, "incoming_baseline", job_id=job_id)
     connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
     if gone:
         connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})

@@ -152,7 +152,7 @@ def renew(
         if any(getattr(known, name) != value for name, value in now.items()):
             connection.execute(hold.update().where(hold.c.hold_id == known.hold_id).values(now))
     of_run = {"run_id": run_id, "generation": generation}
-    connection.execute(hold.update().where(among(hold.c.hold_id, same)).values(of_run))
+    _set(connection, same, of_run)
     for one, number in zip(new, _insert(connection, subject, new, hours=hours, **of_run), strict=True):
         if one.carried is not None:
             _decide_as(connection, number, one.carried)
@@ -162,7 +162,12 @@ def renew(
     gone = [row for row in current.values() if row.hold_id not in kept]
     ended = {"superseded_by": run_id, "state": HoldState.SUPERSEDED, "decided_at": instant()}
     for was_open, values in ((True, ended), (False, {"superseded_by": run_id})):
-        numbers = [row.hold_id for row in gone if (row.state == HoldState.OPEN) == was_open]
+        _set(connection, [row.hold_id for row in gone if (row.state == HoldState.OPEN) == was_open], values)
+
+
+def _set(connection: Connection, numbers: Collection[int], values: dict[str, Any]) -> None:
+    """Writes the same to these holds; sends nothing if there are none."""
+    if numbers:
         connection.execute(hold.update().where(among(hold.c.hold_id, numbers)).values(values))
 
 
