@@ -74,17 +74,12 @@ def watch(context: Context) -> dict[str, Any]:
 
 def _away(_: Context, connection: Connection) -> Found:
     """Services without an answer, once their outage is one that a repeat did not heal."""
-    rows = connection.execute(
-        sa.select(outages.outage, sa.extract("epoch", instant() - outages.outage.c.began_at).label("lasted_s")).where(
-            outages.outage.c.ended_at.is_(None)
-        )
-    )
     return {
-        (_AWAY[row.service], "" if row.service in {outages.PLATFORM, outages.ERP} else row.service): (
-            f"the {row.service} does not answer since {display.instant(row.began_at)}: {row.error}"
+        (_AWAY[row["service"]], "" if row["service"] in {outages.PLATFORM, outages.ERP} else row["service"]): (
+            f"the {row['service']} does not answer since {display.instant(row['began_at'])}: {row['error']}"
         )
-        for row in rows
-        if float(row.lasted_s) >= outages.SHOWN_FROM_S
+        for row in outages.since(connection, instant())
+        if row["ended_at"] is None and row["lasted_s"] >= outages.SHOWN_FROM_S
     }
 
 
