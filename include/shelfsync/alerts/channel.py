@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, without_stop
 from shelfsync.secret_mask import mask
+
+if TYPE_CHECKING:
+    from apprise import Apprise
 
 
 class _Heard(logging.Handler):
@@ -21,31 +25,31 @@ class _Heard(logging.Handler):
 
 def check_address(name: str, address: str) -> None:
     """Raises a ConfigurationError if no service has such an address. Sends nothing."""
+    _service(name, address)
+
+
+def _service(name: str, address: str) -> Apprise:
     import apprise
 
-    if apprise.Apprise.instantiate(address) is None:
+    service = apprise.Apprise(asset=apprise.AppriseAsset(app_id="shelfsync", app_desc="shelfsync", async_mode=False))
+    if not service.add(address):
         scheme = address.partition("://")[0] if "://" in address else "no scheme"
         raise ConfigurationError(
             "SHELFSYNC_ALERTS__ROUTES",
             f"the address of the route {name!r} ({scheme}) is none that Apprise knows",
             "Write it as Apprise's list of services has it, such as mailto://user:password@example.com.",
         )
+    return service
 
 
 def send(name: str, address: str, title: str, body: str) -> str | None:
     """Sends one message. Returns None if the service took it, else what it answered. ConfigurationError: the address is none."""
-    import apprise
-
-    check_address(name, address)
+    service = _service(name, address)
     heard, log = _Heard(), logging.getLogger("apprise")
     propagates, log.propagate = log.propagate, False  # its lines may quote the address
     log.addHandler(heard)
     try:
-        service = apprise.Apprise(
-            asset=apprise.AppriseAsset(app_id="shelfsync", app_desc="shelfsync", async_mode=False)
-        )
-        service.add(address)
-        taken = service.notify(title=title, body=body, body_format=apprise.NotifyFormat.TEXT)
+        taken = service.notify(title=title, body=body, body_format="text")
     except Exception as error:  # noqa: BLE001  a library of a hundred services: whatever it raises, the message waits
         return without_stop(mask(f"{type(error).__name__}: {error}"), 300)
     finally:

@@ -18,6 +18,11 @@ class Severity(StrEnum):
     NOTICE = "notice"
     """Good to know."""
 
+    @property
+    def rank(self) -> int:
+        """Its place in a list that begins with the most severe: 0, 1, 2."""
+        return list(Severity).index(self)
+
 
 @dataclass(frozen=True)
 class Kind:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shelfsync import display
-from shelfsync.alerts.kind import KINDS, Severity
+from shelfsync.alerts.kind import KINDS
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 SHOWN_MAX = 5
 """So many alerts of one kind are told each by its sentence; of the others only the number."""
-_SEVERITIES = list(Severity)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def _rest(alike: Sequence[Due]) -> list[str]:
 
 
 def _rank(one: Due) -> tuple[int, str, int]:
-    return _SEVERITIES.index(KINDS[one.kind].severity), one.kind, one.alert_id
+    return KINDS[one.kind].severity.rank, one.kind, one.alert_id
 
 
 def _name(one: Due) -> str:

@@ -22,7 +22,7 @@ def listed(context: Context, *, closed: bool = False) -> list[dict[str, Any]]:
     with context.engine.connect() as connection:
         rows = alerts.newest(connection) if closed else alerts.open_alerts(connection)
     found = [{**row, "severity": KINDS[row["kind"]].severity} for row in rows if row["kind"] in KINDS]
-    return found if closed else sorted(found, key=lambda row: (_rank(row), row["alert_id"]))
+    return found if closed else sorted(found, key=lambda row: (row["severity"].rank, row["alert_id"]))
 
 
 def severe(context: Context) -> list[str]:
@@ -33,10 +33,6 @@ def severe(context: Context) -> list[str]:
         )
     waiting = Counter(row["kind"] for row in rows if row["acknowledged_at"] is None)
     return [KINDS[kind].title + (f", {number} times" if number > 1 else "") for kind, number in sorted(waiting.items())]
-
-
-def _rank(row: dict[str, Any]) -> int:
-    return ("severe", "warning", "notice").index(row["severity"])
 
 
 def shown(context: Context, alert_id: int) -> dict[str, Any]:
