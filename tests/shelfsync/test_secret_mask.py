@@ -212,6 +212,11 @@ def test_secrets_are_found_in_what_a_source_gives_before_it_is_accepted():
     assert set(secrets(Settings, given)) >= {CANARY, "xyz-12345", "AKIDAKID77"}
 
 
+@pytest.mark.parametrize("routes", [[{"address": "slack://TokenTokenA/TokenTokenB"}], [{}, "json://u:TokenTokenB@h"]])
+def test_secrets_are_found_in_routes_before_they_are_accepted(routes):
+    assert "TokenTokenB" in set(secrets(Settings, {"alerts": {"routes": routes}}))
+
+
 def test_a_librarys_text_about_an_object_store_is_masked(monkeypatch):
     monkeypatch.setenv("SHELFSYNC_ERP__FILES", "s3://KEYKEY77:canarysecret88@bucket/stock.csv")
     read_settings()

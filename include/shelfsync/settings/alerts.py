@@ -6,10 +6,10 @@ import datetime as dt
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from shelfsync.settings.section import Section
+from shelfsync.settings.section import Section, ServiceAddress
 
 
 def _clock(value: Any) -> Any:
@@ -29,7 +29,7 @@ class AlertRoute(Section):
 
     name: str = Field(min_length=1, max_length=40, pattern=r"^[a-z0-9][a-z0-9_-]*$")
     """The name of the route in lists and messages: small letters, digits, `-`, `_`."""
-    address: SecretStr
+    address: ServiceAddress
     """An address as Apprise has it: mailto://…, slack://…, msteams://…, pagerduty://…, json://…."""
     severities: tuple[Literal["severe", "warning", "notice"], ...] = ("severe", "warning")
     """The severities that it takes."""

@@ -20,7 +20,7 @@ from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
-from shelfsync.settings.alerts import AlertRoute
+from shelfsync.settings.section import ServiceAddress, section_of
 from shelfsync.settings.settings import FILE, Settings, config_file
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ def _read(overrides: dict[str, Any]) -> Settings:
             raise _unknown(name, file) from None
         raise ConfigurationError(name, first["msg"], f"Correct it in {_where(name, file)}.") from None
     except ValueError as error:  # a mapping of the environment or a TOML file that does not parse
-        if found := _no_mapping():
-            name, why = found
-            example = '[{"name": "operators", …}]' if name.endswith("__ROUTES") else '{"sku": "item_code"}'
+        if found := _no_json():
+            name, why, example = found
             remedy = f"Write it as JSON in single quotes: '{example}'."
             raise ConfigurationError(name, f"its value is no JSON: {why}", remedy) from None
         raise ConfigurationError(
@@ -126,18 +125,27 @@ def _unknown_names() -> list[str]:
     return [name for name, section in zip(ours, sections, strict=True) if section not in Settings.model_fields]
 
 
-def _no_mapping() -> tuple[str, str] | None:
-    """The first variable of a mapping or of routes whose value is no JSON, and why; the value itself may be a secret."""
+def _no_json() -> tuple[str, str, str] | None:
+    """The first variable of mappings or sections whose value is no JSON, why, and an example; the value itself may be a secret."""
     for name in sorted(os.environ):
         model: Any = Settings
         for part in name.upper().removeprefix(_PREFIX).lower().split("__"):
             model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
-        if name.upper().startswith(_PREFIX) and (get_origin(model) is dict or name.upper().endswith("__ROUTES")):
+        if name.upper().startswith(_PREFIX) and (example := _example(model)):
             try:
                 json.loads(os.environ[name])
             except ValueError as error:
-                return name.upper(), str(error)
+                return name.upper(), str(error), example
     return None
+
+
+def _example(kind: Any) -> str | None:
+    """How the environment has a value of this type that it must have as JSON."""
+    section = section_of(kind)
+    if section is None:
+        return '{"sku": "item_code"}' if get_origin(kind) is dict else None
+    fields = f'{{"{next(iter(section.model_fields))}": …}}'
+    return f"[{fields}]" if get_origin(kind) is tuple else fields
 
 
 def _unknown(name: str, file: Path) -> ConfigurationError:
@@ -190,17 +198,19 @@ def shown_settings() -> list[dict[str, Any]]:
 
 def secrets(model: type[BaseModel], given: Any) -> Iterator[str]:
     """Every secret in settings, or in what a source gives for them: the declared ones, and those inside addresses and drivers' strings."""
+    if not isinstance(given, (dict, BaseModel)):  # a section that is written as a text, or not at all
+        for text in _texts(given):
+            yield from in_address(text, declared=False)
+        return
     for name, field in model.model_fields.items():
         kind, value = field.annotation, given.get(name) if isinstance(given, dict) else getattr(given, name, None)
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from secrets(kind, value)
-        elif name == "routes" and isinstance(value, (list, tuple)):
-            for route in value:
-                address = route.get("address") if isinstance(route, dict) else getattr(route, "address", None)
-                text = address.get_secret_value() if isinstance(address, SecretStr) else str(address or "")
-                yield from in_service(text)
-        elif SecretStr.__name__ in str(kind) and value is not None:
-            text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        if section := section_of(kind):
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                yield from secrets(section, one)
+        elif value is not None and ServiceAddress.__name__ in str(kind):
+            yield from in_service(text)
+        elif value is not None and SecretStr.__name__ in str(kind):
             if not name.endswith(("url", "proxy")) or "://" not in text:
                 yield text
             yield from in_address(text, declared=True)
@@ -224,12 +234,10 @@ def _texts(value: Any) -> Iterator[str]:
 def masked(value: Any) -> Any:
     """The value without secrets: those that are declared as such, passwords inside addresses, and parameters named like a secret."""
     if isinstance(value, SecretStr):
-        return _secret(value.get_secret_value())
+        text = value.get_secret_value()
+        return f"{text.partition('://')[0]}://{MASK}" if isinstance(value, ServiceAddress) else _secret(text)
     if isinstance(value, BaseModel):
-        shown = {name: masked(getattr(value, name)) for name in type(value).model_fields}
-        if isinstance(value, AlertRoute):
-            shown["address"] = f"{value.address.get_secret_value().partition('://')[0]}://{MASK}"
-        return shown
+        return {name: masked(getattr(value, name)) for name in type(value).model_fields}
     if isinstance(value, dict):
         return {name: masked(one) for name, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

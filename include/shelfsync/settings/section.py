@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -25,6 +25,15 @@ def _long_enough(value: SecretStr) -> SecretStr:
 
 SharedSecret = Annotated[SecretStr, AfterValidator(_long_enough)]
 """A secret that the operator chooses. A caller sends it or signs with it."""
+
+
+class ServiceAddress(SecretStr):
+    """The address of a messaging service. Host, path and parameters may each be a secret: only its scheme is shown."""
+
+
+def section_of(kind: Any) -> type[BaseModel] | None:
+    """The section that a setting of this type is, or holds any number of; None if it is a single value."""
+    return next((one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, BaseModel)), None)
 
 
 def items(value: Any) -> Any:

@@ -7,10 +7,10 @@ import datetime as dt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from shelfsync.alerts.due import due
 from shelfsync.settings import AlertRoute
+from shelfsync.settings.section import ServiceAddress
 
 BERLIN = "Europe/Berlin"
 times = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2027, 1, 1), timezones=st.just(dt.UTC))
@@ -18,7 +18,7 @@ clocks = st.times().map(lambda time: f"{time:%H:%M}")
 
 
 def route(**options) -> AlertRoute:
-    return AlertRoute(name="ops", address=SecretStr("json://localhost"), **options)
+    return AlertRoute(name="ops", address=ServiceAddress("json://localhost"), **options)
 
 
 def at(text: str) -> dt.datetime:

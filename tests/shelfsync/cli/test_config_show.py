@@ -8,8 +8,12 @@ import pytest
 from pydantic import SecretStr
 
 from documents import data
-from shelfsync.settings import Settings
+from shelfsync.settings import AlertRoute, Settings
 from shelfsync.settings.reading import masked
+from shelfsync.settings.section import ServiceAddress
+
+ROUTE = {"name": "ops", "address": "slack://***", "severities": ["severe", "warning"], "kinds": []}
+ROUTE |= {"unacknowledged_minutes": 0, "quiet_from": None, "quiet_to": None, "digest_at": None}
 
 
 @pytest.mark.slow
@@ -48,6 +52,7 @@ def test_every_setting_is_shown_with_its_value_and_its_source(run, tmp_path):
         (SecretStr("postgresql://u:canary@[h"), "***"),
         ("s3://key:canary/with@sign@bucket/lake", "s3://key:***@bucket/lake"),
         ("s3://bucket/x?secret_key=canary&region=eu", "s3://bucket/x?secret_key=***&region=eu"),
+        ((AlertRoute(name="ops", address=ServiceAddress("slack://canary/canary")),), [ROUTE]),
         ({"a": SecretStr("canary"), "b": ("ftp://u:canary@h",)}, {"a": "***", "b": ["ftp://u:***@h"]}),
         ("/data/stock.csv", "/data/stock.csv"),
         (7, 7),

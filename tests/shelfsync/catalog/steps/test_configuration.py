@@ -105,6 +105,22 @@ def test_a_mapping_that_is_no_json_is_named_itself_and_no_file_is_blamed(monkeyp
 
 
 @pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        ("SHELFSYNC_ALERTS__ROUTES", "'[{\"name\": …}]'"),
+        ("SHELFSYNC_ALERTS", "'{\"routes\": …}'"),
+        ("SHELFSYNC_GUARDS__ZERO_PRICE", "'{\"max_rows\": …}'"),
+    ],
+)
+def test_a_section_that_is_no_json_is_named_with_an_example(monkeypatch, name, example):
+    monkeypatch.setenv(name, "[{name: ops}]")
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings()
+    assert str(caught.value).startswith(f"{name}: its value is no JSON")
+    assert example in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ("SHELFSYNC_PLATFORM__ITEM_KY", "the nearest is SHELFSYNC_PLATFORM__ITEM_KEY"),
