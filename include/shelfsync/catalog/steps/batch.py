@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes the batches of each vendor and raises its fence; in a dry run only their number and size."""
-
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
 
