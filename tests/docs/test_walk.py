@@ -45,13 +45,6 @@ def test_the_walker_sees_what_is_missing():
     assert missing("1 SKUs held", "2 SKUs held") == "1 SKUs held"
 
 
-def test_the_select_that_a_tutorial_shows_is_the_one_that_it_runs():
-    page = (DOCS / "tutorials/connect-an-erp.md").read_text("utf-8")
-    assert re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) == [
-        (DOCS / "tutorials/grocer-extract.sql").read_text("utf-8")
-    ]
-
-
 @pytest.mark.slow
 def test_the_walker_reports_a_failed_block_and_a_wrong_output(tmp_path):
     for number, (text, wrong) in enumerate(

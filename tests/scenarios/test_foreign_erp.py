@@ -24,6 +24,7 @@ SECTION = (
     .partition("## A worked example")[2]
     .partition("\n## ")[0]
 )
+SELECT = (ROOT / "docs/how-to/foreign-erp.sql").read_text("utf-8")
 UNKNOWN = {article(101), article(104)}
 """The ERP has them and the platform does not."""
 
@@ -44,7 +45,7 @@ def erp(empty_database_url):
 @pytest.fixture
 def run(tmp_path, database_url, sandbox, erp):
     """Runs one command of the page, with the page's settings; the addresses and the pace are the test's."""
-    (tmp_path / "extract.sql").write_text(example("sql"), encoding="utf-8")
+    (tmp_path / "extract.sql").write_text(SELECT, encoding="utf-8")
     page = dict(
         word.split("=", 1) for word in shlex.split(example("sh"), comments=True) if word.startswith("SHELFSYNC_")
     )
@@ -108,7 +109,7 @@ def test_the_select_of_the_page_reads_what_each_store_sells(erp):
     """Also after a day with every kind of change."""
     for names in ([], ["a day goes by", "stock moves", "price lists", "deleted and back"]):
         foreign_erp.change(erp, *names)
-        rows = erp.execute(example("sql").encode()).fetchall()
+        rows = erp.execute(SELECT.encode()).fetchall()
         truth = foreign_erp.truth(erp)
         read = {(STORES[row[0]], row[1].rstrip(" ")): (row[3], max(0, int(row[4])), row[5], row[6]) for row in rows}
         assert len(rows) == len(read)
