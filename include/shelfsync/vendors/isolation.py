@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shelfsync import logs
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.store.leases import LeaseLostError
+from shelfsync.vendors.lease import LeaseLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

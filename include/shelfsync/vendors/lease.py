@@ -1,80 +1,139 @@
-"""The lease of a vendor: work on its jobs needs it. After the loss of the lease the work stops and writes nothing to the ledger."""
+"""Leases: one process works on a vendor's jobs. A process that lost its lease and wakes up writes nothing (I5, I6).
+
+A lease is a row with a number from a sequence. Every transaction that matters begins with `Lease.hold`: it locks the row, finds its
+own number in it and renews it, or raises. A process that takes a lease over writes a new number, so nothing is left for the earlier
+holder to find, on any clock (I17).
+
+A lease may be taken over when its time is up, or when its holder's session is gone: a session lock shows that at once, so that the
+vendor of a killed process does not wait. Neither has to be right for the sake of safety: the number alone decides.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
+import os
+import platform
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.store.leases import LeaseLostError, leased
-from shelfsync.vendors.isolation import TAKEN_EVERY_S, Skip, Taken
+from shelfsync.errors import StaleRunError
+from shelfsync.store.metadata import after, boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from sqlalchemy.engine import Connection, Engine
 
 log = logging.getLogger(__name__)
 
+lease_number = sa.Sequence("lease_number", metadata=metadata, schema="ledger")
+"""Fencing: a later holder has a higher number."""
+
+lease = sa.Table(
+    "lease",
+    metadata,
+    text("vendor", "The vendor whose jobs it is about, or order:ID, the order whose results", primary_key=True),
+    number("number", "Fencing: who does not find its own number here writes nothing", nullable=False),
+    text("holder", "Machine and process, for people", nullable=False),
+    boolean(
+        "locked",
+        "The holder has the session lock as well: a process that gets it knows that the holder has ended",
+        nullable=False,
+    ),
+    moment("taken_at", "Since when", nullable=False, server_default=sa.text("now()")),
+    moment(
+        "until_at",
+        "Before this no process takes it over from a living session; each write and each request extends it",
+        nullable=False,
+    ),
+    schema="ledger",
+    comment="Who works on a vendor's jobs; one whose time is up is free",
+)
+
+
+class LeaseLostError(StaleRunError):
+    """Another process has taken over this vendor: the receiver of this error has to stop."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to work on one vendor's jobs."""
+
+    vendor: str
+    number: int
+    seconds: float
+    session: Connection = field(repr=False, compare=False)
+    """The session that holds the lease's lock. Its holder may read on it; each statement is a transaction of its own."""
+
+    def hold(self, connection: Connection) -> None:
+        """The first statement of a transaction that writes under the lease: renews it and keeps it until the transaction ends.
+
+        LeaseLostError when another process has taken over; nothing of the transaction may then stay.
+        """
+        mine = (lease.c.vendor == self.vendor, lease.c.number == self.number)
+        renewed = connection.execute(lease.update().where(*mine).values(until_at=after(self.seconds)))
+        if renewed.rowcount == 0:
+            raise LeaseLostError(
+                f"vendor {self.vendor}: another process has taken over meanwhile (lease {self.number} is void);"
+                " this one stops and writes nothing"
+            )
+
+    def renew(self, engine: Engine) -> None:
+        """The same in its own transaction: before a request is sent."""
+        with engine.begin() as connection:
+            self.hold(connection)
+
 
 @contextlib.contextmanager
-def holding(context: Context, vendor: str, *, wait_s: float = 0.0) -> Iterator[Lease]:
-    """The vendor's lease. Raises Taken if another process holds it for `wait_s`, and Skip if another process took it over.
+def leased(engine: Engine, vendor: str, seconds: float) -> Iterator[Lease | None]:
+    """The lease of this vendor until the block ends; None while another process holds it.
 
-    Errors of a process that slept too long (dead connections, lost responses) are no failure of the vendor and are not recorded.
+    `seconds` has to be longer than anything that is waited for between two writes; a process that dies gives it back at once.
     """
-    with _leased(context, vendor, wait_s) as lease:
-        if lease is None:
-            raise Taken
+    key = int.from_bytes(hashlib.sha256(f"vendor:{vendor}".encode()).digest()[:8], "big", signed=True)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
         try:
-            with _lost_lease_first(context, lease):
-                yield lease
-        except LeaseLostError as lost:
-            log.warning("%s", lost)
-            raise Skip(str(lost)) from lost
+            alone, number = session.execute(_TAKE, _taking(vendor, key, seconds)).one()
+        except BaseException:  # it may have the session lock nevertheless, which ends with it
+            session.invalidate()
+            raise
+        try:
+            yield None if number is None else Lease(vendor, int(number), seconds, session)
+        finally:
+            try:
+                if alone or number is not None:
+                    session.execute(_GIVE_BACK, {"vendor": vendor, "number": number, "key": key, "alone": alone})
+            except DBAPIError as error:  # the server and the session lock are gone; the row expires
+                log.warning("lease: vendor %s could not be given back: %s", vendor, type(error.orig).__name__)
+                session.invalidate()
 
 
-@contextlib.contextmanager
-def _leased(context: Context, vendor: str, wait_s: float) -> Iterator[Lease | None]:
-    until_s = context.clock.monotonic_s() + wait_s
-    while True:
-        with leased(context.engine, vendor, context.settings.sync.lease_s) as lease:
-            if lease is not None or context.clock.monotonic_s() >= until_s:
-                yield lease
-                return
-        context.clock.sleep(TAKEN_EVERY_S)
+_TAKE = sa.text("""
+WITH lock AS MATERIALIZED (SELECT pg_try_advisory_lock(:key) AS alone), taken AS (
+    INSERT INTO ledger.lease AS held (vendor, number, holder, locked, taken_at, until_at)
+    SELECT :vendor, nextval('ledger.lease_number'), :holder, alone, ledger.instant(), ledger.instant() + make_interval(secs => :seconds)
+    FROM lock
+    ON CONFLICT (vendor) DO UPDATE SET number = excluded.number, holder = excluded.holder, locked = excluded.locked,
+        taken_at = excluded.taken_at, until_at = excluded.until_at
+    WHERE held.until_at <= ledger.instant() OR (excluded.locked AND held.locked)
+    RETURNING number
+) SELECT lock.alone, taken.number FROM lock LEFT JOIN taken ON true
+""")
+"""A lease with a new number, if the present one has expired, or if this session now has its holder's session lock.
+
+PostgreSQL evaluates the conflict's condition on the newest row, not on that of the statement's beginning.
+"""
+_GIVE_BACK = sa.text("""
+WITH mine AS (UPDATE ledger.lease SET until_at = ledger.instant() WHERE vendor = :vendor AND number = CAST(:number AS bigint))
+SELECT CASE WHEN :alone THEN pg_advisory_unlock(:key) END
+""")
+"""Whoever gets the session lock before the row is given back takes over a row of a holder that writes no more."""
 
 
-@contextlib.contextmanager
-def _lost_lease_first(context: Context, lease: Lease) -> Iterator[None]:
-    """Turns any error into LeaseLostError if the lease is lost."""
-    try:
-        yield
-    except (Skip, LeaseLostError, DBAPIError):
-        raise
-    except Exception:
-        lease.renew(context.engine)
-        raise
-
-
-LONG_BYTES = 1 << 20
-"""The lease is renewed before the upload of a body from this size on, as it may have aged while the request waited for its slot."""
-
-
-class HeldBody:
-    """The chunks of a request body of so many bytes. The last one is sent only if the lease is still held."""
-
-    def __init__(self, chunks: Iterable[bytes], body_bytes: int, context: Context, lease: Lease) -> None:
-        self._chunks = chunks
-        self._bytes = body_bytes
-        self._context = context
-        self._lease = lease
-
-    def __iter__(self) -> Iterator[bytes]:
-        if self._bytes >= LONG_BYTES:
-            self._lease.renew(self._context.engine)
-        yield from self._chunks
-        self._lease.renew(self._context.engine)  # the client sends the last chunk after this returns
+def _taking(vendor: str, key: int, seconds: float) -> dict[str, object]:
+    return {"vendor": vendor, "key": key, "seconds": seconds, "holder": f"{platform.node()} pid {os.getpid()}"}

@@ -34,7 +34,7 @@ import shelfsync.platform.rate_limit.tables
 import shelfsync.platform.shared_token
 import shelfsync.promotions.ledger.tables
 import shelfsync.promotions.warehouse.record
-import shelfsync.store.leases
+import shelfsync.vendors.lease
 from shelfsync.store.metadata import SCHEMAS, metadata
 
 __all__ = ["SCHEMAS", "metadata"]

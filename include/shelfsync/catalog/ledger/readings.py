@@ -15,8 +15,8 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import VendorState
 from shelfsync.errors import TryAgainError
-from shelfsync.store.leases import unlock
 from shelfsync.store.metadata import after, boolean, instant, lake_file, metadata, moment, number, text
+from shelfsync.store.session_lock import unlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger.tables import extract, run, vendor_run
 from shelfsync.catalog.state import RunState
 from shelfsync.errors import ShelfsyncError
-from shelfsync.store.leases import unlock
 from shelfsync.store.metadata import after, first_end, instant
+from shelfsync.store.session_lock import unlock
 
 if TYPE_CHECKING:
     import datetime as dt

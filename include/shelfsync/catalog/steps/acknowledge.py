@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import Vendor
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 
 def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, int]]:

@@ -40,7 +40,7 @@ from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
 from shelfsync.vendors.isolation import Skip, StepReport
-from shelfsync.vendors.lease import HeldBody, holding
+from shelfsync.vendors.under_lease import HeldBody, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

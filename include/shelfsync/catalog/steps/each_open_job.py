@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.each_vendor import each_vendor, nothing
 from shelfsync.vendors.isolation import Skip, each_job
-from shelfsync.vendors.lease import holding
+from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
     from shelfsync.vendors.isolation import StepReport
+    from shelfsync.vendors.lease import Lease
 
 
 def each_open_job(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
 from shelfsync.schemas import BASELINE, FIELDS, SNAPSHOT, completed
-from shelfsync.store.leases import LeaseLostError, leased
 from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.lease import LeaseLostError, leased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.steps.move_baseline import Base
     from shelfsync.catalog.suppression import Rule
     from shelfsync.context import Context
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

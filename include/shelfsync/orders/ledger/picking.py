@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 OPEN = ("waiting", "sending", "answered")
 _QUARANTINED = picking_result.c.state == sa.literal_column("'quarantined'")

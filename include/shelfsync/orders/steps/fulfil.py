@@ -15,14 +15,14 @@ from shelfsync.orders.ledger import picking
 from shelfsync.orders.picking_result import read
 from shelfsync.orders.steps.result_state import ResultStateMachine
 from shelfsync.store.engine import is_database_trouble, reason
-from shelfsync.store.leases import LeaseLostError, leased
+from shelfsync.vendors.lease import LeaseLostError, leased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shelfsync.context import Context
     from shelfsync.orders.ledger.picking import Result
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

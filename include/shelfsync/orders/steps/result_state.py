@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shelfsync.orders.ledger.picking import Result
     from shelfsync.orders.order_state import OrderState
     from shelfsync.orders.picking_result import PickingResult
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.outcome import Outcomes
     from shelfsync.store.lake import Lake
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

@@ -12,16 +12,16 @@ from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import poll_overdue
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.steps.acknowledge import acknowledge
-from shelfsync.store.leases import LeaseLostError
 from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
-from shelfsync.vendors.lease import holding
+from shelfsync.vendors.lease import LeaseLostError
+from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shelfsync.context import Context
     from shelfsync.promotions.ledger.jobs import PromotionJob
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

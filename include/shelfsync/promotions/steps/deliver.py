@@ -31,7 +31,7 @@ from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
 from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
-from shelfsync.vendors.lease import HeldBody, holding
+from shelfsync.vendors.under_lease import HeldBody, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from shelfsync.platform.rate_limit.forecast import Forecast
     from shelfsync.promotions.ledger.jobs import PromotionJob
     from shelfsync.store.lake import Lake
-    from shelfsync.store.leases import Lease
+    from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import pytest
 from shelfsync.catalog.steps.move_baseline import Move, move_baseline
 from shelfsync.errors import MovedError
 from shelfsync.store.compare_and_swap import ATTEMPTS
-from shelfsync.vendors.lease import holding
+from shelfsync.vendors.under_lease import holding
 
 VENDOR = "store-001"
 

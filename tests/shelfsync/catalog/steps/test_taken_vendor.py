@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shelfsync.catalog.steps import each_vendor
-from shelfsync.store.leases import leased
+from shelfsync.vendors.lease import leased
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 VENDORS = ("store-001", "store-002")

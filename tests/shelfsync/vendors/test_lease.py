@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.store.leases import LeaseLostError, lease, leased
+from shelfsync.vendors.lease import LeaseLostError, lease, leased
 
 VENDOR = "store-001"
 LONG_S = 600.0

@@ -1,0 +1,80 @@
+"""Work on the jobs of a vendor needs its lease. After the loss of the lease the work stops and writes nothing to the ledger."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import DBAPIError
+
+from shelfsync.vendors.isolation import TAKEN_EVERY_S, Skip, Taken
+from shelfsync.vendors.lease import LeaseLostError, leased
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from shelfsync.context import Context
+    from shelfsync.vendors.lease import Lease
+
+log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def holding(context: Context, vendor: str, *, wait_s: float = 0.0) -> Iterator[Lease]:
+    """The vendor's lease. Raises Taken if another process holds it for `wait_s`, and Skip if another process took it over.
+
+    Errors of a process that slept too long (dead connections, lost responses) are no failure of the vendor and are not recorded.
+    """
+    with _leased(context, vendor, wait_s) as lease:
+        if lease is None:
+            raise Taken
+        try:
+            with _lost_lease_first(context, lease):
+                yield lease
+        except LeaseLostError as lost:
+            log.warning("%s", lost)
+            raise Skip(str(lost)) from lost
+
+
+@contextlib.contextmanager
+def _leased(context: Context, vendor: str, wait_s: float) -> Iterator[Lease | None]:
+    until_s = context.clock.monotonic_s() + wait_s
+    while True:
+        with leased(context.engine, vendor, context.settings.sync.lease_s) as lease:
+            if lease is not None or context.clock.monotonic_s() >= until_s:
+                yield lease
+                return
+        context.clock.sleep(TAKEN_EVERY_S)
+
+
+@contextlib.contextmanager
+def _lost_lease_first(context: Context, lease: Lease) -> Iterator[None]:
+    """Turns any error into LeaseLostError if the lease is lost."""
+    try:
+        yield
+    except (Skip, LeaseLostError, DBAPIError):
+        raise
+    except Exception:
+        lease.renew(context.engine)
+        raise
+
+
+LONG_BYTES = 1 << 20
+"""The lease is renewed before the upload of a body from this size on, as it may have aged while the request waited for its slot."""
+
+
+class HeldBody:
+    """The chunks of a request body of so many bytes. The last one is sent only if the lease is still held."""
+
+    def __init__(self, chunks: Iterable[bytes], body_bytes: int, context: Context, lease: Lease) -> None:
+        self._chunks = chunks
+        self._bytes = body_bytes
+        self._context = context
+        self._lease = lease
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._bytes >= LONG_BYTES:
+            self._lease.renew(self._context.engine)
+        yield from self._chunks
+        self._lease.renew(self._context.engine)  # the client sends the last chunk after this returns
