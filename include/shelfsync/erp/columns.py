@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
-from shelfsync.erp.notation import NUMBERS, Notation, Styles, is_written
+from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.text import MARK, series_texts, texts
+from shelfsync.erp.two_number_styles import Styles
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
 from shelfsync.schemas import CHANGED, FIELDS, RAW

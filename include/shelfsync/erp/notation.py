@@ -15,14 +15,14 @@ read so: a number that a database or a Parquet file gives as a number has one me
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,71 +171,6 @@ class Notation:
         group = _GROUPS[self.thousands_mark]
         grouped = "" if group is None else rf"\d{{1,3}}(?:{group}\d{{3}})+(?:{decimal}\d*)?|"
         return rf"(?:{grouped}\d+(?:{decimal}\d*)?|{decimal}\d+)"
-
-
-SHARE = 0.2
-"""From this share of the numbers with a mark on, the other decimal mark is a second style and no slip of the pen."""
-
-
-@dataclass
-class Styles:
-    """Whether the number texts of one file are written in two styles, `1.299` beside `4,99`: then neither can be trusted."""
-
-    where: str
-    notation: Notation
-    _both_marks: str | None = field(default=None)
-    _other: str | None = field(default=None)
-    _ambiguous: str | None = field(default=None)
-    _others: int = 0
-    _marked: int = 0
-
-    def look(self, name: str, values: Texts, skus: Texts) -> None:
-        """Looks at the next texts of a column as the source wrote them."""
-        each = pc.value_counts(values)  # a store has few distinct prices and counts
-        texts, counts = each.field("values"), each.field("counts")
-        marked = pc.match_substring_regex(texts, _MARKED).fill_null(False)
-        if not pc.any(marked).as_py():
-            return
-        other, both = (
-            pc.match_substring_regex(texts, pattern).fill_null(False) for pattern in _OTHER[self.notation.decimal_mark]
-        )
-        self._marked += pc.sum(counts.filter(marked)).as_py() or 0
-        self._others += pc.sum(counts.filter(pc.or_(other, both))).as_py() or 0
-        ambiguous = pc.match_substring_regex(texts, self._ambiguities()).fill_null(False)
-        self._both_marks = self._both_marks or _cell(name, values, skus, texts.filter(both))
-        self._other = self._other or _cell(name, values, skus, texts.filter(other))
-        self._ambiguous = self._ambiguous or _cell(name, values, skus, texts.filter(ambiguous))
-
-    def check(self) -> None:
-        """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough."""
-        cell = self._both_marks or (self._other if self._others >= SHARE * self._marked else None)
-        if cell is not None and self._ambiguous is not None:
-            raise DataError(
-                f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
-                f" has another decimal mark. Nothing of it was sent. Let the ERP write one style, and name it by {DECIMAL_MARK} and"
-                f" {THOUSANDS_MARK}."
-            )
-
-    def _ambiguities(self) -> str:
-        """Texts that are a number in this notation and another one where point and comma change their places."""
-        marks = {self.notation.decimal_mark, self.notation.thousands_mark} & {".", ","}
-        return rf"^\D*[1-9]\d{{0,2}}[{''.join(sorted(marks))}]\d{{3}}\D*$"
-
-
-_MARKED = r"\d[.,]\d"
-_OTHER = {
-    ".": (r"^\D*\d+,(?:\d{1,2}|\d{4,})\D*$", r"^\D*\d{1,3}(?:\.\d{3})+,\d*\D*$"),
-    ",": (r"^\D*\d+\.(?:\d{1,2}|\d{4,})\D*$", r"^\D*\d{1,3}(?:,\d{3})+\.\d*\D*$"),
-}
-"""By the decimal mark: texts that are a number with the other mark alone, without and with groups of digits."""
-
-
-def _cell(name: str, values: Texts, skus: Texts, found: pa.Array) -> str | None:
-    """The first of these texts for a person, with its SKU."""
-    if not len(found):
-        return None
-    where = pc.index(values, found[0]).as_py()
-    return f"{name} {found[0].as_py()!r} of SKU {skus[where].as_py()!r}"
 
 
 def is_written(values: Sequence[Any] | pa.Array | pa.ChunkedArray) -> pa.Array | bool:

@@ -21,7 +21,7 @@ from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.notation import NUMBERS, is_written
-from shelfsync.erp.number_style import style_of
+from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook, as_texts, names_row

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.erp.notation import Notation
-from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.errors import ConfigurationError
 from shelfsync.rows import number
 
 GROUPS = {"": [""], ".": ["."], ",": [","], "'": ["'", "\u2019"], "space": [" ", "\u00a0", "\u202f", "\u2009"]}
@@ -165,28 +165,3 @@ def test_money_of_postgresql_is_a_text_with_its_own_marks(read, erp_url):
     sign = text[0] if not text[0].isdigit() else "$"
     rows = read(url=erp_url, sql=select, thousands_mark=",", currencies=[sign]).rows
     assert column(rows, "price") == ["1234.50"]
-
-
-@pytest.mark.parametrize(
-    ("prices", "marks"),
-    [
-        (["1.299", "4,99"], {}),
-        (["4,99", "1.299"], {}),
-        (["1.299,00", "2.500"], {}),
-        (["1,299", "4.99"], {"decimal_mark": ","}),
-        (["1.299", "3.99", "7,00"], {"decimal_mark": ",", "thousands_mark": "."}),
-    ],
-)
-@pytest.mark.parametrize("chunk_rows", [1, 50])
-def test_two_styles_in_one_file_are_named_by_both_cells(read, tmp_path, prices, marks, chunk_rows):
-    path = tmp_path / "erp.csv"
-    path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
-    with pytest.raises(DataError, match=r"two styles: price '.*' of SKU '.*because price '.*' of SKU '.*DECIMAL_MARK"):
-        read(files=str(path), csv_delimiter=";", chunk_rows=chunk_rows, **marks)
-
-
-def test_one_style_and_a_slip_of_the_pen_cost_one_row_alone(read, tmp_path):
-    path = tmp_path / "erp.csv"
-    for prices in (["12.50", "4,99", "0.299", "1299"], ["4,99", *(f"1.{end}" for end in range(100, 120))]):
-        path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
-        assert column(read(files=str(path), csv_delimiter=";").rows, "price") == prices
