@@ -15,7 +15,7 @@ from shelfsync.access import reject_shared
 from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
-from shelfsync.orders.document import Document
+from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.steps.channels import Files
 from shelfsync.settings import ErpSettings, read_settings
 

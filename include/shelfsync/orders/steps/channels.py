@@ -22,7 +22,8 @@ import httpx
 
 from partner_api.sender import NO_REUSE, Deadline, trusted_authorities
 from shelfsync.errors import ConfigurationError, TryAgainError
-from shelfsync.orders.document import URL, without_customer
+from shelfsync.orders.customer_for_store import without_customer
+from shelfsync.orders.hand_over_channel import URL
 from shelfsync.store.lake import segment
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from shelfsync.orders.document import Document, HandOverChannel
+    from shelfsync.orders.hand_over_channel import Document, HandOverChannel
     from shelfsync.settings import Settings
 
 log = logging.getLogger(__name__)

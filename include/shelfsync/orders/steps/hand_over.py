@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import InvalidRequestError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync.errors import DataError, ShelfsyncError
-from shelfsync.orders.document import Document, customer_for_store, document
+from shelfsync.orders.customer_for_store import customer_for_store
+from shelfsync.orders.document import document
 from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from partner_api.session import Clock
     from shelfsync.context import Context
-    from shelfsync.orders.document import HandOverChannel
+    from shelfsync.orders.hand_over_channel import HandOverChannel
     from shelfsync.orders.ledger.handovers import HandOver
 
 log = logging.getLogger(__name__)

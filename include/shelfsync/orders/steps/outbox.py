@@ -10,13 +10,13 @@ import sqlalchemy as sa
 
 from shelfsync.erp import connection as connections
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
-from shelfsync.orders.document import without_customer
+from shelfsync.orders.customer_for_store import without_customer
 from shelfsync.store.engine import make_engine, parsed_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from shelfsync.orders.document import Document
+    from shelfsync.orders.hand_over_channel import Document
 
 
 class Outbox:

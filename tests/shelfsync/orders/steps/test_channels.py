@@ -23,7 +23,7 @@ from pydantic import SecretStr
 import tls_certificate
 from partner_api.sender import trusted_authorities
 from shelfsync.errors import DataError, TryAgainError
-from shelfsync.orders.document import Document
+from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers
 from shelfsync.orders.steps.channels import Files, SignedHttp
 from shelfsync.orders.steps.outbox import Outbox
