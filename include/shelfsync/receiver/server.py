@@ -11,8 +11,9 @@ import uvicorn
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.store import InboxStore
+from shelfsync.receiver.connection_limit import ConnectionLimit
 from shelfsync.receiver.endpoints import PickingEndpoint, create_app
-from shelfsync.receiver.http_protocol import ConnectionLimit, ReceiverConfig
+from shelfsync.receiver.http_protocol import ReceiverConfig
 from shelfsync.settings import WebhookSettings
 from shelfsync.settings.installation import tls_warning
 from shelfsync.store.engine import database_url

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from shelfsync.receiver.http_protocol import ConnectionLimit
+from shelfsync.receiver.connection_limit import ConnectionLimit
 
 MOST, PER_ADDRESS = 6, 3
 
