@@ -1,10 +1,9 @@
-"""The listener that docs/how-to/alarms.md shows: a failed task and a failed run reach the webhook, with the text of the alarm."""
+"""The listener that docs/how-to/alarms.md names: a failed task and a failed run reach the webhook, with the text of the alarm."""
 
 from __future__ import annotations
 
 import http.server
 import json
-import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from airflow_world import World
 
-PAGE = PROJECT / "docs/how-to/alarms.md"
+LISTENER = PROJECT / "docs/how-to/airflow_failures.py"
 
 
 @pytest.fixture
@@ -48,9 +47,8 @@ def test_the_listener_of_the_page_sends_the_text_of_a_failed_task_and_of_its_run
     from airflow.listeners.listener import get_listener_manager as of_scheduler
     from airflow.sdk.listener import get_listener_manager as of_tasks
 
-    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     plugin: dict[str, object] = {}
-    exec(compile(code, str(PAGE), "exec"), plugin)
+    exec(compile(LISTENER.read_text("utf-8"), str(LISTENER), "exec"), plugin)
     (listener,) = plugin["Alarms"].listeners  # type: ignore[attr-defined]
     managers = (of_scheduler(), of_tasks())
     for manager in managers:
