@@ -33,7 +33,7 @@ from orders_bodies import body, item
 from receiver_fixture import LiveReceiver, request
 from shelfsync.app import open_app
 from shelfsync.inbox.event_body import read
-from shelfsync.local.place import next_free_port
+from shelfsync.local.ports import next_free_port
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
 from shelfsync.orders.order_state import as_json

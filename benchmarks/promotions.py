@@ -208,7 +208,7 @@ def _child(requests_per_minute: int, *, confirming: bool) -> None:
 def _again(context: Context) -> None:
     """A run without changes."""
     from shelfsync.promotions.steps.extract import open_run
-    from shelfsync.promotions.steps.report import sync
+    from shelfsync.promotions.steps.sync import sync
 
     assert sync(context, open_run(context, "again", dry_run=False))["counts"]["requests"] == 0
 

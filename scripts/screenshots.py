@@ -16,7 +16,7 @@ import httpx
 from playwright.sync_api import sync_playwright
 
 from shelfsync.local import airflow_home, guide, postgres_binaries
-from shelfsync.local.place import Place
+from shelfsync.local.state_folder import Place
 from shelfsync.settings import read_settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,7 +20,7 @@ import canaries
 from garbage import collect_less
 from memory_folder import throwaway_root
 from shelfsync.local import postgres_binaries
-from shelfsync.local.place import FileLock
+from shelfsync.local.file_lock import FileLock
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.secret_mask import mask
 

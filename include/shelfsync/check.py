@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
 from shelfsync import display, logs
-from shelfsync.alerts.steps import tell
+from shelfsync.alerts.steps import send_due
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
-from shelfsync.erp.column_kinds import is_gtin
+from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
@@ -257,7 +257,7 @@ def warnings(context: Context) -> list[str]:
 
     ConfigurationError: a route of alerts is wrong.
     """
-    tell.check_routes(context)
+    send_due.check_routes(context)
     exposed = tls_warning(context.settings.webhook)
     with context.engine.connect() as connection:
         nameless = quarantine.unusable_lines(quarantine.unusable_of_last(connection))

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from shelfsync import display, metrics, outages
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
-from shelfsync.alerts.steps.tell import tell
+from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files
 from shelfsync.catalog.ledger.tables import extract, run
 from shelfsync.catalog.steps.status import status
@@ -69,7 +69,7 @@ def watch(context: Context) -> dict[str, Any]:
     for one in kept.closed:
         log.info("watch: over: %s %s", KINDS[one.kind].title, one.subject)
     counts = {"opened": [one.line for one in kept.opened], "closed": [one.message for one in kept.closed]}
-    return {**counts, **tell(context)}
+    return {**counts, **send_due(context)}
 
 
 def _away(_: Context, connection: Connection) -> Found:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from structlog.contextvars import bound_contextvars, get_contextvars
 
-from shelfsync.characters import plain, plain_json, plain_lines
+from shelfsync.invisible_characters import plain, plain_json, plain_lines
 from shelfsync.secret_mask import masked
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from shelfsync import display
-from shelfsync.characters import plain
+from shelfsync.invisible_characters import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

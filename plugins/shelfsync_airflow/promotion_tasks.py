@@ -109,7 +109,7 @@ def report(run: int | None) -> dict[str, Any]:
 @task
 def recover() -> dict[str, Any]:
     """Finishes what tasks and processes lost: requests without an answer, jobs without a poll."""
-    from shelfsync.promotions.steps.report import recover as recover_all
+    from shelfsync.promotions.steps.recover import recover as recover_all
 
     with open_app(PLATFORM) as app:
         result = recover_all(app)

@@ -19,8 +19,9 @@ from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import demo, sample_chain
 from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
-from shelfsync.local.place import LOOPBACK, Place, remember_port
+from shelfsync.local.ports import LOOPBACK, remember_port
 from shelfsync.local.stack import running_stack
+from shelfsync.local.state_folder import Place
 from shelfsync.settings import Settings
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from airflow_world import PROJECT, World
 from app_calls import open_calls
 from sandbox_fixture import LiveSandbox
 from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
-from shelfsync.local.place import LOOPBACK, Place, remember_port
+from shelfsync.local.ports import LOOPBACK, remember_port
 from shelfsync.local.stack import RunningStack, StackOptions, running_stack
+from shelfsync.local.state_folder import Place
 from shelfsync.settings import Settings
 from small_erp import SmallErp
 

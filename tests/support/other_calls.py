@@ -18,8 +18,10 @@ from shelfsync.promotions.steps import confirm as promotions_confirm
 from shelfsync.promotions.steps import deliver as promotions_deliver
 from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
+from shelfsync.promotions.steps import recover as promotions_recover
 from shelfsync.promotions.steps import report as promotions_report
 from shelfsync.promotions.steps import status as promotions_status
+from shelfsync.promotions.steps import sync as promotions_sync
 from shelfsync.receiver import operator_actions, secret
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class PromotionCalls:
         return promotions_report.report(self.context, run_id)
 
     def recover(self) -> dict[str, Any]:
-        return promotions_report.recover(self.context)
+        return promotions_recover.recover(self.context)
 
     def status(self, **chosen: Any) -> dict[str, Any]:
         return promotions_status.status(self.context, **chosen)
@@ -84,7 +86,7 @@ class PromotionCalls:
         return self.decide(None, rule=rule, approve=approve, by=by)
 
     def sync(self, run_id: int) -> dict[str, Any]:
-        return promotions_report.sync(self.context, run_id)
+        return promotions_sync.sync(self.context, run_id)
 
 
 @dataclass(frozen=True)

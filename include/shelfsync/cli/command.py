@@ -21,9 +21,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
-from shelfsync.characters import plain, plain_json
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
+from shelfsync.invisible_characters import plain, plain_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -106,7 +106,7 @@ def status(
 @command(app, "shelfsync promotions recover", "shelfsync promotions recover --json")
 def recover() -> Answer:
     """Finish what tasks and processes lost: requests never sent, answers never received."""
-    from shelfsync.promotions.steps.report import recover
+    from shelfsync.promotions.steps.recover import recover
 
     with opened() as context:
         result = recover(context)
@@ -122,7 +122,7 @@ def recover() -> Answer:
 
 def _run(*, dry_run: bool) -> Answer:
     from shelfsync.promotions.steps.extract import open_run
-    from shelfsync.promotions.steps.report import recover
+    from shelfsync.promotions.steps.recover import recover
 
     with opened() as context:
         if not dry_run:
@@ -134,7 +134,7 @@ def _run(*, dry_run: bool) -> Answer:
 def _sync(context: Context, run_id: int) -> dict[str, Any]:
     """The run. If it raises an error, the run is recorded as failed first."""
     from shelfsync.promotions.steps.report import report
-    from shelfsync.promotions.steps.report import sync as run_steps
+    from shelfsync.promotions.steps.sync import sync as run_steps
 
     try:
         with progress() as report_progress:

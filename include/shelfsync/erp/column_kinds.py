@@ -7,8 +7,11 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shelfsync.erp.check_digit import is_gtin
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 _NAMES = {
     "vendor": "vendor vendorid store storeid storeno storecode storenumber shop shopid branch branchid branchcode filiale filialnr filialnummer filial"
@@ -66,7 +69,6 @@ _SPACES = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000"
 _NUMBER = re.compile(rf"[(+\u2212-]?[{_SPACES}]*\d[\d.,'\u2019{_SPACES}]*(?:[eE][+-]?\d+)?[{_SPACES}]*[)+\u2212-]?")
 _AFFIX = re.compile(r"[^\d\s.,'\u2019()+\u2212-]{1,4}")
 _SIGNED = re.compile(r"([(+\u2212-]?)(.*?)([)+\u2212-]?)", re.DOTALL)
-_GTIN = re.compile(r"\d{8}|\d{12,14}")
 
 
 def bare(name: str) -> str:
@@ -97,15 +99,6 @@ def without_currency(cell: str) -> tuple[str, str]:
             digits = bare_text[: found.start()] + bare_text[found.end() :]
             return opened + digits.strip() + closed, found.group()
     return text, ""
-
-
-def is_gtin(cell: str) -> bool:
-    """Whether a text is a GTIN with its check digit."""
-    text = cell.strip()
-    if not text.isascii() or _GTIN.fullmatch(text) is None or not text.strip("0"):
-        return False
-    digits = [int(digit) for digit in reversed(text)]
-    return sum(digit * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10 == 0
 
 
 @dataclass(frozen=True)

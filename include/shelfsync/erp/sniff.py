@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
+from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
@@ -432,7 +433,7 @@ def _propose_missing(table: _Table, proposal: Proposal, chosen: Mapping[str, int
     gtins = [
         repr(table.names[place])
         for place in free
-        if (values := [value for value in table.columns[place] if value]) and all(map(column_kinds.is_gtin, values))
+        if (values := [value for value in table.columns[place] if value]) and all(map(is_gtin, values))
     ]
     if "barcode" not in chosen and gtins:
         proposal.unsure.append(

@@ -7,12 +7,12 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.local.place import kept_secret
+from shelfsync.local.state_folder import kept_secret
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from shelfsync.local.place import Place
+    from shelfsync.local.state_folder import Place
 
 USER = "admin"
 PASSWORDS_FILE = "simple_auth_manager_passwords.json.generated"

@@ -16,10 +16,10 @@ from shelfsync.errors import ShelfsyncError
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
 from shelfsync.local.figures import Figures, compare
-from shelfsync.local.place import Place
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
+from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings.storage_fault import as_its_setting

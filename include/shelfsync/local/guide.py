@@ -19,8 +19,8 @@ from shelfsync.local.sandbox_control import CHAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shelfsync.local.place import Place
     from shelfsync.local.stack import RunningStack, StackOptions
+    from shelfsync.local.state_folder import Place
 
 STORE = "store-001"
 PAGES = "/shelfsync/pages/"

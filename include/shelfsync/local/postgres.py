@@ -22,16 +22,10 @@ from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import postgres_binaries, processes
-from shelfsync.local.place import (
-    LOOPBACK,
-    FileLock,
-    alone,
-    kept_secret,
-    make_home,
-    remember_port,
-    remembered_port,
-)
+from shelfsync.local.file_lock import FileLock, alone
+from shelfsync.local.ports import LOOPBACK, remember_port, remembered_port
 from shelfsync.local.postgres_cluster import START_TIMEOUT_S, Cluster, last_line
+from shelfsync.local.state_folder import kept_secret, make_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local.place import LOOPBACK, next_free_port
+from shelfsync.local.ports import LOOPBACK, next_free_port
 
 if TYPE_CHECKING:
     from shelfsync.local.postgres_binaries import Binaries, OsUser

@@ -24,8 +24,8 @@ from shelfsync.access import UMASK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from shelfsync.local.place import Place
     from shelfsync.local.services import Service
+    from shelfsync.local.state_folder import Place
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOG_BYTES_MAX = 20_000_000

@@ -8,8 +8,8 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.local.place import Place, kept_secret
 from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
+from shelfsync.local.state_folder import Place, kept_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable

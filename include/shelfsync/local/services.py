@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
-from shelfsync.local.place import LOOPBACK
+from shelfsync.local.ports import LOOPBACK
 from shelfsync.settings import FILE, SourceSettings, config_file
 
 if TYPE_CHECKING:

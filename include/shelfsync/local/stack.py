@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import airflow_home
+from shelfsync.local.file_lock import FileLock
 from shelfsync.local.init import ensure_database
-from shelfsync.local.place import FileLock, PortClaims, kept_secret, remember_port, remembered_port
+from shelfsync.local.ports import PortClaims, remember_port, remembered_port
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes, held, unwinding
 from shelfsync.local.services import (
@@ -32,13 +33,14 @@ from shelfsync.local.services import (
     stand_in,
     unhealthy_parts,
 )
+from shelfsync.local.state_folder import kept_secret
 from shelfsync.local.supervisor import SILENT_S, ServiceFailedError, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from shelfsync.local.place import Place
     from shelfsync.local.services import Service
+    from shelfsync.local.state_folder import Place
 
 AIRFLOW_DATABASE = "airflow"
 INIT_TIMEOUT_S = 300.0

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from shelfsync.access import keep_private
 from shelfsync.erp.sample import tables
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local.place import LOOPBACK
+from shelfsync.local.ports import LOOPBACK
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.secret_mask import mask_streams
 

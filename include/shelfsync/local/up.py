@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import demo, destination, guide, sample_chain, services, switches
-from shelfsync.local.place import Place
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import CUSTOMERS
 from shelfsync.local.stack import StackOptions, living, running_stack, stop_leftovers
+from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import config_file

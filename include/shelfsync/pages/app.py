@@ -13,10 +13,13 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_
 
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.alerts import ALERTS
+from shelfsync.pages.explain import EXPLAIN
 from shelfsync.pages.holds import HOLDS
-from shelfsync.pages.overview import EXPLAIN, ORDERS, SWITCHES, VENDORS
+from shelfsync.pages.orders import ORDERS
+from shelfsync.pages.pause import SWITCHES
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
+from shelfsync.pages.vendors import VENDORS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -28,7 +28,7 @@ from starlette.status import (
 from shelfsync import display
 from shelfsync.alerts.steps.lists import severe
 from shelfsync.catalog.steps.pause_or_forget_vendor import paused
-from shelfsync.characters import plain_lines
+from shelfsync.invisible_characters import plain_lines
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from shelfsync.inbox.store import StoreUnavailableError, TablesMissingError, Uns
 from shelfsync.orders.ledger import picking as picking_results
 from shelfsync.orders.picking_result import UnreadableResultError, is_order_id
 from shelfsync.orders.steps.receive import keep
-from shelfsync.receiver.rejection import RejectedCalls, RequestRejectedError, read_body, too_large
+from shelfsync.receiver.rejected_calls import RejectedCalls
+from shelfsync.receiver.request_body import RequestRejectedError, read_body, too_large
 from shelfsync.receiver.secret import Secrets, StoreSecrets, has_secret, note_secret
 from shelfsync.settings import WebhookSettings
 from shelfsync.store.engine import create_engine

@@ -1,4 +1,4 @@
-"""The HTTP/1.1 protocol of the receiver: uvicorn's, with timeouts, a connection limit, and strict parsing."""
+"""The HTTP/1.1 protocol of the receiver: uvicorn's, with timeouts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from shelfsync.receiver.connection_limit import ConnectionLimit
-    from shelfsync.receiver.rejection import RejectedCalls
+    from shelfsync.receiver.rejected_calls import RejectedCalls
 
 HEAD_TIMEOUT_S = 5.0
 HEAD_BYTES_MAX = 16 * 1024

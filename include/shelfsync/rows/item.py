@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync import characters
+from shelfsync import invisible_characters
 from shelfsync.errors import DataError
 from shelfsync.rows.alignment import aligned, column, with_column
 
@@ -46,9 +46,9 @@ def visible(texts: pa.Array) -> pa.Array:
     r"""JSON strings with every character that cannot be seen as `\u00a0`."""
     if pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
         return texts
-    unseen = pc.unique(pc.replace_substring_regex(texts, f"[^{characters.UNSEEN}\\x7f-\\x9f]", ""))
+    unseen = pc.unique(pc.replace_substring_regex(texts, f"[^{invisible_characters.UNSEEN}\\x7f-\\x9f]", ""))
     for character in sorted(set("".join(unseen.drop_null().to_pylist()))):
-        texts = pc.replace_substring(texts, character, characters.escape(character))
+        texts = pc.replace_substring(texts, character, invisible_characters.escape(character))
     return texts
 
 

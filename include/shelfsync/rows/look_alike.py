@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync import characters
+from shelfsync import invisible_characters
 from shelfsync.rows.truth import Mask, mask
 
 _ALIKE = dict(
@@ -38,8 +38,8 @@ _ALIKE_IN_WORD = (
     rf"[{_OTHER_SCRIPTS}\p{{Nd}}{_OF_LATIN}]*(?:$|{_WORD_EDGE})"
 )
 """A word of another script in which each Latin letter looks like one of that script."""
-_UNSEEN = f"[{characters.UNSEEN}]"
-_CONTROL = f"[{characters.CONTROLS}]"
+_UNSEEN = f"[{invisible_characters.UNSEEN}]"
+_CONTROL = f"[{invisible_characters.CONTROLS}]"
 _OTHER_DIGIT = r"[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}]"
 _ESCAPED = (
     r"&(?:nbsp|zwnj|zwj|shy|#\d+|#x[0-9a-fA-F]+);|%20|%0[9AaDd]|%C2%A0|%E2%80%8B"
@@ -82,7 +82,7 @@ def bare(texts: pa.Array) -> pa.Array:
     """The texts without what cannot be seen, without quotes around them, in one form of each letter."""
     if not pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
         texts = pc.replace_substring_regex(texts, r"[\x{a0}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}\t]", " ")
-        texts = pc.replace_substring_regex(texts, f"[{characters.UNSEEN}{characters.CONTROLS}]", "")
+        texts = pc.replace_substring_regex(texts, f"[{invisible_characters.UNSEEN}{invisible_characters.CONTROLS}]", "")
         texts = pc.utf8_normalize(texts, "NFKC")
     texts = pc.replace_substring_regex(texts, _ESCAPED, " ")
     texts = pc.replace_substring_regex(texts, rf"^[\s={_QUOTES};,]+|[\s{_QUOTES};,]+$", "")
@@ -108,7 +108,7 @@ def looks(texts: pa.Array) -> pa.Array:
 def characters_of(texts: pa.Array) -> pa.Array:
     """For a message: `: NO-BREAK SPACE (U+00A0)`, the first odd character of each text; empty if it has none."""
     first = pc.utf8_slice_codeunits(_odd_characters(texts), 0, 1).dictionary_encode()
-    names = [f": {characters.named(text)}" if text else "" for text in first.dictionary.to_pylist()]
+    names = [f": {invisible_characters.named(text)}" if text else "" for text in first.dictionary.to_pylist()]
     return pa.array(names, pa.string()).take(first.indices).fill_null("")
 
 

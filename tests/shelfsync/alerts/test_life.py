@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.ledger.tables import alert, alert_message
-from shelfsync.alerts.steps import lists, tell
+from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
 
 
@@ -64,7 +64,7 @@ def found(context, **messages):
     """Keeps these alerts of stores that are late, and sends."""
     with context.engine.begin() as connection:
         alerts.keep(connection, ("store_late",), {("store_late", name): text for name, text in messages.items()})
-    return tell.tell(context)
+    return send_due.send_due(context)
 
 
 def pass_time(context, minutes):
@@ -165,19 +165,19 @@ def test_a_sender_that_dies_loses_no_message(context, chat, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("shelfsync.alerts.channel.send", dies)
         with pytest.raises(KeyboardInterrupt):
-            tell.tell(context)
-    assert tell.tell(context)["sent"] == {"ops": 1}
+            send_due.send_due(context)
+    assert send_due.send_due(context)["sent"] == {"ops": 1}
 
 
 def test_two_senders_send_it_once(context, chat):
     with context.engine.begin() as connection:
         alerts.keep(connection, ("store_late",), {("store_late", "one"): "one: late"})
-    threads = [threading.Thread(target=tell.tell, args=(context,)) for _ in range(4)]
+    threads = [threading.Thread(target=send_due.send_due, args=(context,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    tell.tell(context)
+    send_due.send_due(context)
     assert len(chat.taken) == 1
 
 

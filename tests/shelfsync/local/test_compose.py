@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from shelfsync.local.airflow_home import AirflowKeys
-from shelfsync.local.place import PROJECT
 from shelfsync.local.services import INIT, SANDBOX, STAYING, Addresses, Service, services, stand_in
+from shelfsync.settings import PROJECT
 
 ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
 

@@ -15,8 +15,9 @@ import pytest
 from installation.installed import clean_environment
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import destination, up
+from shelfsync.local.file_lock import FileLock
 from shelfsync.local.guide import Running, tries
-from shelfsync.local.place import FileLock, Place
+from shelfsync.local.state_folder import Place
 from shelfsync.settings import Settings
 
 PROJECT = Path(__file__).parents[3]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.place import Place
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import Service
 from shelfsync.local.stack import living
+from shelfsync.local.state_folder import Place
 from shelfsync.local.up import down
 from shelfsync.settings import Settings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STACK = """
 import json, os, pathlib, signal, sys
-from shelfsync.local.place import FileLock
+from shelfsync.local.file_lock import FileLock
 run = pathlib.Path(sys.argv[1])
 lock = FileLock(run / "stack.lock")
 lock.take()

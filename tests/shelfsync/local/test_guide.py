@@ -15,7 +15,7 @@ from sandbox_fixture import LiveSandbox
 from shelfsync.erp import sample
 from shelfsync.local import guide, sample_chain, up
 from shelfsync.local.guide import Running
-from shelfsync.local.place import Place
+from shelfsync.local.state_folder import Place
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.place import Place
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import Service, answers
+from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import LOOK_EVERY_S, Supervisor
 
 if TYPE_CHECKING:

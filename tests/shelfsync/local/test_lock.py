@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shelfsync.errors import TryAgainError
-from shelfsync.local.place import FileLock, alone
+from shelfsync.local.file_lock import FileLock, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOLD = "import sys, pathlib\nfrom shelfsync.local.place import FileLock\nl = FileLock(pathlib.Path(sys.argv[1])); print(l.take(), flush=True); input()"
+HOLD = "import sys, pathlib\nfrom shelfsync.local.file_lock import FileLock\nl = FileLock(pathlib.Path(sys.argv[1])); print(l.take(), flush=True); input()"
 
 
 def test_many_share_it_and_one_alone_excludes_them(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cryptography.fernet import Fernet
 
 from shelfsync.local import airflow_home
-from shelfsync.local.place import Place, kept_secret
+from shelfsync.local.state_folder import Place, kept_secret
 
 if TYPE_CHECKING:
     from pathlib import Path

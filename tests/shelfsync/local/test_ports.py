@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.place import (
-    LOOPBACK,
-    PortClaims,
-    is_free_port,
-    next_free_port,
-    remember_port,
-    remembered_port,
-)
+from shelfsync.local.ports import LOOPBACK, PortClaims, is_free_port, next_free_port, remember_port, remembered_port
 
 if TYPE_CHECKING:
     from pathlib import Path

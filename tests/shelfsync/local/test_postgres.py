@@ -17,7 +17,7 @@ import pytest
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import postgres_binaries
-from shelfsync.local.place import remembered_port
+from shelfsync.local.ports import remembered_port
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from shelfsync.local.place import Place
 from shelfsync.local.processes import Processes, resolved
 from shelfsync.local.services import Service
+from shelfsync.local.state_folder import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.place import PROJECT
+from shelfsync.settings import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

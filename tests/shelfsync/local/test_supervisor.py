@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.place import Place
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import Service
+from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError, Supervisor
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave
 from shelfsync.catalog.steps.readback import with_listing
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.ahead import File, fetched_ahead
+from shelfsync.platform.jobs.download_ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
 from shelfsync.platform.jobs.poll import Report, known, poll, received
 from shelfsync.platform.jobs.result import first_usable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.context import Context
-    from shelfsync.platform.jobs.ahead import Ahead
+    from shelfsync.platform.jobs.download_ahead import Ahead
     from shelfsync.vendors.lease import Lease
 
 

@@ -16,7 +16,7 @@ from shelfsync.catalog.steps.export import each_export
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events
-from shelfsync.platform.jobs.ahead import File, fetched_ahead
+from shelfsync.platform.jobs.download_ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, reason_of
 from shelfsync.platform.jobs.poll import known, poll
 from shelfsync.platform.jobs.result import first_usable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.export import Export as ExportFile
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.context import Context
-    from shelfsync.platform.jobs.ahead import Ahead
+    from shelfsync.platform.jobs.download_ahead import Ahead
     from shelfsync.platform.jobs.poll import Report
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,7 @@
-"""report: closes a run and reports it. recover: finishes what tasks and processes left open. sync: all steps of a run in one process."""
+"""report: closes a run of the promotions and reports it."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,27 +9,19 @@ import sqlalchemy as sa
 
 from shelfsync.errors import some_of
 from shelfsync.platform import kill_switch
-from shelfsync.platform.jobs.poll import record_late_events
-from shelfsync.platform.jobs.table import Kind, State, job
-from shelfsync.platform.jobs.wait import poll_due, until_ended
+from shelfsync.platform.jobs.table import State, job
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
 from shelfsync.promotions.outcome import INVALID_VENDOR
 from shelfsync.promotions.steps import holds
-from shelfsync.promotions.steps.confirm import confirm
-from shelfsync.promotions.steps.deliver import deliver
-from shelfsync.promotions.steps.extract import extract
-from shelfsync.promotions.steps.plan import plan
 from shelfsync.promotions.warehouse import record
 from shelfsync.promotions.warehouse.findings import look
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shelfsync.context import Context
     from shelfsync.promotions.ledger.jobs import PromotionJob
-    from shelfsync.promotions.steps.confirm import Confirmed
+
 
 _TROUBLES = (State.REJECTED, State.UNCONFIRMED)
 _UNFINISHED = {
@@ -46,20 +37,6 @@ WHERE q.run_id = :run AND o.state = 'rejected' AND o.vendor <> '*' GROUP BY o.ve
 """
 _REJECTED_MAX = 50
 """Vendors and reasons in the report of a run, which is an XCom in Airflow; `status` has all."""
-
-
-def sync(context: Context, run_id: int, progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
-    """Runs an open run to its report, for the command line (docs/how-to/promotions.md). A dry run ends with the plan."""
-    extract(context, run_id)
-    plan(context, run_id)
-    with context.engine.connect() as connection:
-        dry = promotion_runs.read(connection, run_id).dry_run
-    if not dry:
-        for _ in ("the changes", "ends of what was replaced"):  # the ends leave when the platform has made the others
-            deliver(context, progress)
-            asyncio.run(until_ended(context, Kind.PROMOTION, run_id, progress=progress))
-            confirm(context)
-    return report(context, run_id)
 
 
 def report(context: Context, run_id: int) -> dict[str, Any]:
@@ -102,33 +79,6 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         **summary,
         "lines": _lines(summary, [*paused, *troubles, *rejection_lines(rejected_by_vendor), *report["lines"]]),
     }
-
-
-def recover(context: Context) -> dict[str, Any]:
-    """Polls the jobs that are due, confirms those that have ended, sends planned and lost requests, and confirms again; for every run.
-
-    It confirms first, so that ended jobs are confirmed also when nothing can be sent. Ends that waited for them are sent at once.
-
-    Returns `{"delivered": n, "confirmed": n, "open": n, "failed": {campaign: why}, "paused": {campaign: stop}}`.
-    """
-    before = _poll_and_confirm(context)
-    sent = deliver(context)
-    after = _poll_and_confirm(context)
-    with context.engine.connect() as connection:
-        left = len(promotion_jobs.open_jobs(connection))
-    record_late_events(context)
-    return {
-        "delivered": sent.done,
-        "confirmed": before.done + after.done,
-        "open": left,
-        "failed": {**before.failed, **sent.failed, **after.failed},
-        "paused": sent.paused,
-    }
-
-
-def _poll_and_confirm(context: Context) -> Confirmed:
-    poll_due(context, Kind.PROMOTION)
-    return confirm(context)
 
 
 def _verdict(

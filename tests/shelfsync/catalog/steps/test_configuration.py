@@ -10,8 +10,7 @@ import pytest
 
 from app_calls import open_calls
 from shelfsync.errors import ConfigurationError
-from shelfsync.local.place import PROJECT
-from shelfsync.settings import read_settings, settings
+from shelfsync.settings import PROJECT, read_settings, settings
 
 
 def _closed_port() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shelfsync.local.place import PROJECT
+from shelfsync.settings import PROJECT
 
 FILES_MAX = 43
 INCLUDE = PROJECT / "include"

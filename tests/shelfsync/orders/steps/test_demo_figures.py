@@ -13,9 +13,9 @@ from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.local import demo, figures, sample_chain
 from shelfsync.local.figures import compare
-from shelfsync.local.place import PROJECT
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
+from shelfsync.settings import PROJECT
 
 STORE = "store-001"
 TABLE = "shelfsync_order_outbox"

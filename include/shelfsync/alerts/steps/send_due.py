@@ -1,4 +1,4 @@
-"""tell: owes each route its messages, and sends what is due.
+"""send_due: owes each route its messages, and sends what is due.
 
 A message stays in the outbox until its route has taken it, so a killed sender loses none. All that is due for a route goes as one message.
 """
@@ -38,7 +38,7 @@ _LOCK = 7_305_002
 """One process sends at a time: two would send the same message."""
 
 
-def tell(context: Context) -> dict[str, Any]:
+def send_due(context: Context) -> dict[str, Any]:
     """Sends what is due: `{"sent": {route: messages}, "refused": {route: error}}`. Nothing while another process is at it."""
     routes = {route.name: route for route in context.settings.alerts.routes}
     check_routes(context)

@@ -1,27 +1,14 @@
-"""Request bodies within limits of size, time and encoding; and the count of the calls that were rejected.
-
-The log has the first rejected call of a status at once, and further ones as a number once a minute.
-"""
+"""Request bodies within limits of size, time and encoding."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
-from shelfsync import metrics
-from shelfsync.errors import Alarm
-
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-log = logging.getLogger(__name__)
-
-EVERY_S = 60.0
 
 
 class RequestRejectedError(Exception):
@@ -59,39 +46,3 @@ async def read_body(request: Request, *, max_bytes: int, timeout_s: float) -> by
 def too_large(max_bytes: int) -> RequestRejectedError:
     """The rejection of a body above its limit."""
     return RequestRejectedError(413, f"at most {max_bytes} bytes are read")
-
-
-@dataclass
-class _Kind:
-    silent_until_s: float = 0.0
-    waiting: int = 0
-    reason: str = ""
-
-
-class RejectedCalls:
-    """Counts every rejected call by its status. The metrics have each call, the log one line a minute and status."""
-
-    def __init__(self, *, every_s: float = EVERY_S) -> None:
-        self._every_s = every_s
-        self._kinds: dict[int, _Kind] = {}
-
-    def note(self, status: int, reason: str, *, of: str = "inbox") -> None:
-        """Counts one call. `reason`: the error, without any content of the call. `of`: the prefix of the metric."""
-        metrics.count(f"{of}.rejected.{status}")
-        kind = self._kinds.setdefault(status, _Kind())
-        kind.waiting += 1
-        kind.reason = f"{of}: {reason}"
-        if time.monotonic() >= kind.silent_until_s:
-            self._report(status, kind)
-
-    def close(self) -> None:
-        """Logs the calls that are not logged yet."""
-        for status, kind in self._kinds.items():
-            if kind.waiting:
-                self._report(status, kind)
-
-    def _report(self, status: int, kind: _Kind) -> None:
-        text = f"inbox: rejected {kind.waiting} calls with {status}, the last for {kind.reason}"
-        log.warning("%s", Alarm.CALLS_REJECTED.line(text))
-        kind.waiting = 0
-        kind.silent_until_s = time.monotonic() + self._every_s

@@ -1,0 +1,68 @@
+"""The folders of a stack under its state folder, and the secrets that it keeps there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shelfsync.settings import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of one stack."""
+
+    home: Path
+    project: Path = PROJECT
+
+    @property
+    def airflow(self) -> Path:
+        return self.home / "airflow"
+
+    @property
+    def logs(self) -> Path:
+        """One file a service; Airflow's task logs are under `airflow`."""
+        return self.home / "logs"
+
+    @property
+    def run(self) -> Path:
+        """Process ids, ports and locks: files that can be deleted while nothing runs."""
+        return self.home / "run"
+
+    @property
+    def secrets(self) -> Path:
+        return self.home / "secrets"
+
+    def make(self) -> None:
+        make_home(self.home)
+        for folder in (self.airflow, self.logs, self.run):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.secrets.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_home(home: Path) -> None:
+    """The state folder. Other users may enter it, as the OS user of PostgreSQL has to, but cannot list it."""
+    if not home.is_dir():
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o711)
+
+
+def kept_secret(file: Path, make: Callable[[], str]) -> str:
+    """The secret in `file`, created for its owner alone (mode 600) at the first call; simultaneous callers get the same secret."""
+    if not file.exists():
+        descriptor, partial = tempfile.mkstemp(prefix=f"{file.name}.", dir=file.parent)  # mode 600
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(make())
+        try:
+            os.link(partial, file)  # appears whole, and only if no other process was faster
+        except FileExistsError:
+            pass
+        finally:
+            Path(partial).unlink()
+    return file.read_text("utf-8")

@@ -1,0 +1,43 @@
+"""The kill switch: what is paused, and the forms that pause and resume."""
+
+from __future__ import annotations
+
+from fastapi import HTTPException, Request
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.status import HTTP_400_BAD_REQUEST
+
+from shelfsync.catalog.steps import pause_or_forget_vendor
+from shelfsync.errors import ShelfsyncError
+from shelfsync.pages.shell import Form, Page, Stopper, context, lead_to, show
+
+SWITCHES = Page("/switches", "Pause")
+
+
+@SWITCHES.router.get("/switches")
+def switches(request: Request) -> HTMLResponse:
+    """What is paused now, the last changes, and two forms."""
+    found = pause_or_forget_vendor.switch_history(context(request))
+    return show(request, "switches.html", title="Pause", **found)
+
+
+@SWITCHES.router.post("/switches/{turn}")
+def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectResponse:
+    """Pauses or resumes what the form names."""
+    scope, vendor = form.get("scope", ""), form.get("vendor", "").strip() or None
+    reason = form.get("reason", "").strip()
+    if (
+        turn not in {"pause", "resume"}
+        or scope not in {"all", "chain", "vendor"}
+        or (scope == "vendor") != (vendor is not None)
+    ):
+        raise HTTPException(HTTP_400_BAD_REQUEST, "name what to change: one vendor by its id, the chain, or everything")
+    if turn == "pause" and not reason:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
+    try:
+        if turn == "pause":
+            pause_or_forget_vendor.pause(context(request), scope, vendor, why=reason, who=person.name)
+        else:
+            pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
+    except ShelfsyncError as error:
+        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+    return lead_to(request, "/switches")
