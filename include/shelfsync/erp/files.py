@@ -194,6 +194,7 @@ class FilesSource:
         self._layout = layout
         self._may_be_empty = may_be_empty
         self._limit = TimeLimit(settings.timeout_s)
+        self._told = False
 
     def check(self) -> dict[str, str]:
         if self._layout.hook is not None:
@@ -267,6 +268,7 @@ class FilesSource:
             for chunk in reader.chunks(rows):
                 with _named(reader):
                     self._layout.sources(chunk.names, chunk.where, vendor=chunk.vendor)
+                self._tell(file, reader)
                 yield chunk
             if file.stamp() != stamp:
                 raise IncompleteExtractError(
@@ -283,6 +285,12 @@ class FilesSource:
             store.unterminated += [file.name] if reader.unterminated else []
         elif isinstance(reader, ParquetFile):
             store.metadata_rows += reader.rows
+
+    def _tell(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> None:
+        """What a person may not expect of the first workbook that has such a thing: the others are of the same making."""
+        if isinstance(reader, Workbook) and reader.notes and not self._told:
+            self._told = True
+            log.warning("extract: in %s %s.", file.name, "; ".join(reader.notes))
 
     def _of_vendors(self, found: list[FoundFile], vendors: tuple[str, ...]) -> list[FoundFile]:
         """The files of these vendors, if files are by vendor and no number is about all of them."""

@@ -12,6 +12,9 @@
 calamine gives the same empty text for the last two lines. In xlsx and xlsm the sheet's own XML distinguishes them. In xls and ods nothing that
 is at hand does, so there an empty cell of a value that shelfsync sends counts as broken.
 
+Rows that are hidden, as by a filter, are read as any other; hidden sheets are not. Of merged cells the first has the value, the others are
+empty. In xlsx and xlsm the XML tells of both, and so does shelfsync.
+
 A workbook is in memory as a whole; BYTES_MAX bounds it.
 """
 
@@ -24,6 +27,7 @@ import posixpath
 import re
 import zipfile
 from collections import deque
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -67,13 +71,16 @@ _PACKED = b"PK\x03\x04"
 _OF_WORKBOOKS = frozenset({"[Content_Types].xml", "content.xml"})
 """What every packed workbook holds, one of Excel or an OpenDocument."""
 _PIECE = 4 * 2**20
+_ROWS_OF_BLOCK = 1000
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CALCULATED_TEXT = re.compile(rb"""\bt=["']str["']""")
-_SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
-"""What every match of _ERROR and _FORMULA has one of."""
 _FORMULA = re.compile(rb"<(?:\w+:)?f\b")
 _VALUE = re.compile(rb"<(?:\w+:)?v\b[^>]*>[^<]")
+_HIDDEN = re.compile(rb"""<(?:\w+:)?row\b([^>]*\bhidden=["'](?:1|true)["'][^>]*)>""")
+_ROW = re.compile(rb"""\br=["'](\d+)["']""")
+_MERGED = re.compile(rb"""<(?:\w+:)?mergeCell [^>]*?ref=["'][A-Z]+\d+:[A-Z]+(\d+)["']""")
+_ROWS_MAX = 2**20
 _PLACE = re.compile(rb"""\br=["']([A-Z]+)(\d+)["']""")
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
@@ -91,6 +98,8 @@ class Workbook:
         self._bytes_max = bytes_max
         self._titles: list[Any] = []
         """The cells of the header, once it is read."""
+        self.notes: list[str] = []
+        """What a person may not expect of the sheet, once it is open."""
 
     def names(self) -> tuple[str, ...]:
         """The header."""
@@ -104,25 +113,33 @@ class Workbook:
         below = _rows(sheet)
         names = self._header(below)
         strict = frozenset(place + left for place in self._strict(names)) if broken is None else frozenset()
+        empty = [""] * len(self._titles)
         total = 0
         part: list[list[Any]] = []
         no_rows: list[str] = []
         last = 0
-        for number, cells in below:
-            faulty = strict if broken is None else broken.get(number, frozenset())
-            if cells.count("") == len(cells) and (broken is None or not faulty):
-                continue
-            if cells == self._titles:
-                no_rows.append(_no_row(number, cells, HEADER_AGAIN))
-                continue
-            last = number
-            part.append(_with_broken(cells[: len(names)], left, faulty) if faulty else cells[: len(names)])
-            if len(part) > rows:  # one is kept: the last row of the sheet may be a total
+        while block := [*itertools.islice(below, _ROWS_OF_BLOCK)]:
+            every = [cells for _, cells in block]
+            with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
+            if not (with_broken or empty in every or self._titles in every):  # as nearly always
+                part += every
+                last, block = block[-1][0], []
+            for number, cells in block:
+                faulty = strict if broken is None else broken.get(number, frozenset())
+                if cells == empty and (broken is None or not faulty):
+                    continue
+                if cells == self._titles:
+                    no_rows.append(_no_row(number, cells, HEADER_AGAIN))
+                    continue
+                last = number
+                part.append(_with_broken(cells, left, faulty) if faulty else cells)
+            while len(part) > rows:  # one is kept: the last row of the sheet may be a total
                 total += rows
                 yield self._chunk(names, part[:rows], no_rows)
                 part, no_rows = part[rows:], []
-        if part and (sku := self._place_of_sku(names)) is not None and last_is_total(as_texts(part[-1]), sku):
-            no_rows.append(_no_row(last, part.pop(), TOTAL))
+        sku = self._place_of_sku(names)
+        if part and sku is not None and last_is_total(as_texts(part[-1][: len(names)]), sku):
+            no_rows.append(_no_row(last, part.pop()[: len(names)], TOTAL))
         if part or no_rows:
             total += len(part)
             yield self._chunk(names, part, no_rows)
@@ -142,12 +159,23 @@ class Workbook:
             workbook = self._workbook(data)
             filled, sheet = _filled(workbook)
             if sheet is None:
-                raise self._without_cells()
+                raise self._without_cells(_hidden(workbook))
             others = (workbook.get_sheet_by_name(name) for name in filled[1:])
             sheet = next((one for one in itertools.chain([sheet], others) if names_row(_first(one)) is not None), sheet)
             every = _rows(sheet)
             found = [*itertools.islice(every, rows), *deque(every, maxlen=1)]
         return filled, sheet.name, [(number + 1, [_value(cell) for cell in cells]) for number, cells in found]
+
+    def notes_of(self, sheet: str) -> list[str]:
+        """What a person may not expect of this sheet, and of the sheets that are hidden."""
+        data = self._bytes()
+        packed = self._packed(data)
+        with self._whole():
+            hidden = _hidden(self._workbook(data))
+        notes = [] if packed is None else self._look(packed, sheet).notes()
+        if hidden:
+            notes.append(f"shelfsync does not read the hidden sheets: {some_of(hidden)}. If one is meant, set {SHEET}")
+        return notes
 
     def likely_cause(self) -> ConfigurationError | None:
         """Why the sheet does not have the columns that are looked for, if another of its first rows has their names."""
@@ -166,7 +194,7 @@ class Workbook:
 
     def _chunk(self, names: tuple[str, ...], rows: list[list[Any]], no_rows: list[str]) -> Chunk:
         as_numbers = self._layout.hook is not None  # a hook computes with them
-        columns = [_values(cells, as_numbers=as_numbers) for cells in zip(*rows, strict=True)] or [() for _ in names]
+        columns = [_values([cells[place] for cells in rows], as_numbers=as_numbers) for place in range(len(names))]
         return Chunk(
             names,
             columns,
@@ -212,7 +240,11 @@ class Workbook:
         packed = self._packed(data)
         with self._whole():
             sheet = self._chosen(self._workbook(data))
-        return sheet, None if packed is None else self._broken(packed, sheet.name)
+        if packed is None:
+            return sheet, None
+        seen = self._look(packed, sheet.name)
+        self.notes = seen.notes()
+        return sheet, {row: frozenset(columns) for row, columns in seen.broken.items()}
 
     def _bytes(self) -> bytes:
         try:
@@ -281,19 +313,22 @@ class Workbook:
             raise ConfigurationError(SHEET, problem, "Name one of them.")
         filled, sheet = _filled(workbook)
         if sheet is None:
-            raise self._without_cells()
+            raise self._without_cells(_hidden(workbook))
         if len(filled) == 1:
             return sheet
         raise ConfigurationError(SHEET, f"{self._found.name} has the sheets {some_of(filled)}", "Name one of them.")
 
-    def _without_cells(self) -> IncompleteExtractError:
+    def _without_cells(self, hidden: Sequence[str]) -> IncompleteExtractError:
+        beside = f" beside its hidden sheets {some_of(hidden)}; if one is meant, set {SHEET}" if hidden else ""
         return IncompleteExtractError(
-            f"{self._found.name} has no cell. An empty file is taken for a broken one: nothing was sent."
+            f"{self._found.name} has no cell{beside}. An empty file is taken for a broken one: nothing was sent."
         )
 
-    def _broken(self, archive: zipfile.ZipFile, name: str) -> dict[int, frozenset[int]]:
+    def _look(self, archive: zipfile.ZipFile, name: str) -> _Seen:
+        seen = _Seen(self._header_row)
         with archive, archive.open(_sheet_path(archive, name)) as file:
-            return _broken_cells(file)
+            seen.look(file)
+        return seen
 
 
 def names_row(rows: Iterable[tuple[int, Sequence[Any]]]) -> int | None:
@@ -335,6 +370,17 @@ def _filled(workbook: CalamineWorkbook) -> tuple[list[str], CalamineSheet | None
     return names, first
 
 
+def _hidden(workbook: CalamineWorkbook) -> list[str]:
+    """Its sheets that a person does not see."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    return [
+        one.name
+        for one in workbook.sheets_metadata
+        if one.typ == SheetTypeEnum.WorkSheet and one.visible != SheetVisibleEnum.Visible
+    ]
+
+
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:
     """The rows with their numbers in the sheet, from 0; calamine begins at its first row and at the first column that is filled."""
     yield from enumerate(sheet.iter_rows())
@@ -349,7 +395,8 @@ def _values(cells: Sequence[Any], *, as_numbers: bool) -> Sequence[Any] | pa.Arr
     kinds = set(map(type, cells))
     if kinds <= {str}:
         return [cell or None for cell in cells] if "" in cells else cells
-    if as_numbers or not kinds <= {str, float} or any(cell for cell in cells if isinstance(cell, str)):
+    texts_beside = str in kinds and list(map(type, cells)).count(str) > cells.count("")
+    if as_numbers or not kinds <= {str, float} or texts_beside:
         return [_value(cell) for cell in cells]
     return number_texts([None if cell == "" else cell for cell in cells] if str in kinds else cells)
 
@@ -404,24 +451,63 @@ def _id(sheet: ET.Element) -> str | None:
     return sheet.get(_R_ID) or next((value for key, value in sheet.attrib.items() if key.endswith("}id")), None)
 
 
-def _broken_cells(file: Any) -> dict[int, frozenset[int]]:
-    """The cells of a sheet's XML that are errors, or formulas without a value: row -> columns, each from 0."""
-    found: dict[int, set[int]] = {}
-    rest = b""
-    while piece := file.read(_PIECE):
-        xml = rest + piece
-        end = xml.rfind(b"row>") + len(b"row>")
-        if end < len(b"row>"):
-            rest = xml
-            continue
-        rest = xml[end:]
-        _note_broken(xml[:end], found)
-    _note_broken(rest, found)
-    return {row: frozenset(columns) for row, columns in found.items()}
+@dataclass
+class _Seen:
+    """What the XML of a sheet has: cells that are errors or formulas without a value, by row and column, each from 0; rows below the header that
+    are hidden, and merged cells that reach below it.
+    """
+
+    header_row: int
+    broken: dict[int, set[int]] = field(default_factory=dict)
+    hidden: int = 0
+    merged: int = 0
+
+    def look(self, file: Any) -> None:
+        """Looks at all of it, piece by piece."""
+        rest = b""
+        while piece := file.read(_PIECE):
+            xml = rest + piece
+            end = xml.rfind(b"row>") + len(b"row>")
+            if end < len(b"row>"):
+                rest = xml
+                continue
+            rest = xml[end:]
+            self._look(xml[:end])
+        self._look(rest)
+
+    def notes(self) -> list[str]:
+        """Sentences without a full stop."""
+        lines = []
+        if self.hidden:
+            how = "as by a filter, and shelfsync reads them as any other. If they are not meant, delete them"
+            lines.append(f"the sheet has hidden rows ({self.hidden:,}), {how}")
+        if self.merged:
+            how = "The first cell of each has the value, and the others are read as empty: split them"
+            lines.append(f"the table has merged cells ({self.merged:,}). {how}")
+        return lines
+
+    def _look(self, xml: bytes) -> None:
+        _note_broken(xml, self.broken)
+        if b"hidden=" in xml:
+            self.hidden += sum(int(row) > self.header_row for row in map(_row_number, _HIDDEN.findall(xml)))
+        if b"mergeCell " in xml:
+            self.merged += sum(int(last) > self.header_row for last in _MERGED.findall(xml))
+
+
+def _row_number(attributes: bytes) -> int:
+    """The number of a row by its attributes; one without a number is taken for one of the table."""
+    found = _ROW.search(attributes)
+    return int(found[1]) if found is not None else _ROWS_MAX
+
+
+def _any_sign(xml: bytes) -> bool:
+    """Whether it may match _FORMULA or _ERROR; a single letter that it does not have is found out fastest."""
+    formula = b"f" in xml and (b"<f" in xml or b":f" in xml)
+    return formula or b't="e"' in xml or (b"'" in xml and b"t='e'" in xml)
 
 
 def _note_broken(xml: bytes, found: dict[int, set[int]]) -> None:
-    if not any(sign in xml for sign in _SIGNS):  # a search by a pattern costs as much as all of calamine's work
+    if not _any_sign(xml):  # a search by a pattern costs as much as all of calamine's work
         return
     if not (_FORMULA.search(xml) or _ERROR.search(xml)):
         return

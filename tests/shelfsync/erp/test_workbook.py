@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ods_file import ERROR, write_ods
 from shelfsync.erp.address import find
 from shelfsync.erp.columns import Layout
+from shelfsync.erp.sniff import sniff
 from shelfsync.erp.text import MARK, text
 from shelfsync.erp.workbook import Workbook, _number, number_texts
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
@@ -246,3 +247,89 @@ def test_a_number_that_decimal_and_binary_differ_in_is_what_excel_shows():
     numbers = [0.1 + 0.2, 1e15, 123456789012345.0, 1234567890123456.0, -0.0, 5e-7, 19.99, 0.00012345678901234567]
     shown = ["0.3", "1000000000000000.0", "123456789012345", "1234567890123456.0", "0", "0.0000005", "19.99"]
     assert number_texts(numbers).to_pylist() == [*shown, "0.000123456789012346"]
+
+
+def _of_several_kinds(path, *, hidden=(), merged=None, sheets=()):
+    """A sheet with a title, the names in row 2 and three rows."""
+    book = openpyxl.Workbook()
+    for row in (["Prices"], HEADER, *(["v", f"s{place}", None, "1.50", place, 1] for place in range(3))):
+        book.active.append(row)
+    for row in hidden:
+        book.active.row_dimensions[row].hidden = True
+    if merged is not None:
+        book.active.merge_cells(merged)
+    for name, state in sheets:
+        sheet = book.create_sheet(name)
+        sheet.append(["other"])
+        sheet.sheet_state = state
+    book.save(path)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ({"hidden": (4, 5)}, "the sheet has hidden rows (2)"),
+        ({"hidden": (1,)}, None),
+        ({"merged": "A3:A4"}, "the table has merged cells (1)"),
+        ({"merged": "A1:E1"}, None),
+    ],
+)
+def test_hidden_rows_and_merged_cells_are_told_and_read(read, tmp_path, caplog, made, told):
+    path = _of_several_kinds(tmp_path / "stock.xlsx", **made)
+    found = read(files=path, header_row=2)
+    assert [row["sku"] for row in found.rows] == ["s0", "s1", "s2"]
+    assert [told in line for line in caplog.messages] == ([True] if told else [])
+    doubts = "".join(sniff(path).unsure)
+    assert told in doubts if told else "hidden" not in doubts and "merged" not in doubts
+
+
+def test_hidden_sheets_are_not_read_and_named(read, tmp_path):
+    path = _of_several_kinds(tmp_path / "stock.xlsx", sheets=[("Old", "hidden"), ("Older", "veryHidden")])
+    assert len(read(files=path, header_row=2).rows) == 3
+    assert any("hidden sheets: Old, Older" in line for line in sniff(path).unsure)
+
+
+def test_a_workbook_whose_hidden_sheet_alone_has_cells_names_it(read, tmp_path):
+    book = openpyxl.Workbook()
+    book.create_sheet("Stock").append(HEADER)
+    book["Stock"].sheet_state = "hidden"
+    book.save(tmp_path / "stock.xlsx")
+    with pytest.raises(IncompleteExtractError, match="has no cell beside its hidden sheets Stock"):
+        read(files=str(tmp_path / "stock.xlsx"))
+    with pytest.raises(DataError, match="has no cell beside its hidden sheets Stock"):
+        sniff(str(tmp_path / "stock.xlsx"))
+
+
+def test_of_several_workbooks_the_first_is_told(read, tmp_path, caplog):
+    for name in ("a", "b"):
+        _of_several_kinds(tmp_path / f"{name}.xlsx", hidden=(4,))
+    read(files=f"{tmp_path}/*.xlsx", header_row=2)
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [(123, "'sku' has numbers, so zeros in front"), (dt.date(2026, 5, 1), "its values are dates"), ("123", None)],
+)
+def test_sniff_tells_what_a_spreadsheet_makes_of_a_code(tmp_path, cell, told):
+    found = sniff(write(tmp_path / "stock.xlsx", ["v", cell, None, 1.5, 3, True]))
+    assert any(told in line for line in found.unsure) if told else not any("'sku'" in line for line in found.unsure)
+
+
+def test_rows_come_in_their_order_whatever_stands_between_them(read, tmp_path):
+    """More rows than are taken at once, with an empty row, the names again, a broken cell and a text among numbers."""
+    book = openpyxl.Workbook()
+    book.active.append(HEADER)
+    for place in range(2500):
+        extra = {700: [], 1400: HEADER}.get(place)
+        if extra is not None:
+            book.active.append(extra)
+        price = {3: "#N/A", 2100: "x"}.get(place, place / 4)
+        book.active.append(["v", f"s{place}", None, price, None if place % 5 else place, True])
+    book.save(tmp_path / "stock.xlsx")
+    found = [row for row in read(files=str(tmp_path / "stock.xlsx"), chunk_rows=300).rows if row["vendor"] == "v"]
+    assert [row["sku"] for row in found] == [f"s{place}" for place in range(2500)]
+    assert [row["quantity"] for row in found] == [None if place % 5 else str(place) for place in range(2500)]
+    assert found[3]["price"].startswith(MARK)
+    assert (found[2100]["price"], found[5]["price"], found[8]["price"]) == ("x", "1.25", "2")
