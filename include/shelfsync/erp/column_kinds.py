@@ -67,8 +67,11 @@ NULLS = frozenset(
 _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _SPACES = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000"
 _NUMBER = re.compile(rf"[(+\u2212-]?[{_SPACES}]*\d[\d.,'\u2019{_SPACES}]*(?:[eE][+-]?\d+)?[{_SPACES}]*[)+\u2212-]?")
-_AFFIX = re.compile(r"[^\d\s.,'\u2019()+\u2212-]{1,4}")
+_AFFIX = re.compile(r"(?:(?!\d)[^\s.,'\u2019()+\u2212\u2013\u2014-]){1,4}\.?")
+_CURRENCY_WORDS = "kč zł kr ft лв руб р грн тг сум lei din дин kn fr sfr tl rs rm rp km nis"  # noqa: RUF001
+"""What stands for a currency beside numbers, without being its sign or its code."""
 _SIGNED = re.compile(r"([(+\u2212-]?)(.*?)([)+\u2212-]?)", re.DOTALL)
+_TOKENS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 def bare(name: str) -> str:
@@ -101,6 +104,18 @@ def without_currency(cell: str) -> tuple[str, str]:
     return text, ""
 
 
+def is_currency(sign: str) -> bool:
+    """Whether a text beside a number is a currency; ¢ is none, because it makes the number hundredths."""
+    from babel.numbers import list_currencies
+
+    if not sign or "¢" in sign:
+        return False
+    letters = sign.rstrip(".")
+    if any(unicodedata.category(letter) == "Sc" for letter in letters):
+        return all(unicodedata.category(letter)[0] in "LS" for letter in letters)
+    return letters.casefold() in _CURRENCY_WORDS.split() or letters.upper() in list_currencies()
+
+
 @dataclass(frozen=True)
 class Guess:
     """A column of the ERP as one of shelfsync: how sure, why, and what speaks against it (empty: nothing)."""
@@ -115,15 +130,36 @@ def guess(name: str, values: Sequence[str]) -> Guess | None:
     """What a column may be; None if its name says nothing to shelfsync."""
     kind, exact = _BARE.get(bare(name)), True
     if kind is None:
-        tokens = [bare(token) for token in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if token]
+        tokens = [bare(token) for token in _TOKENS.split(name) if token]
         kind = next((_BARE[token] for token in reversed(tokens) if token in _BARE), None)
         exact = False
     if kind is None:
         return None
-    against = _against(
+    against = _against_name(kind, name) or _against(
         kind, [value.strip() for value in values if value.strip() and value.strip().casefold() not in NULLS]
     )
     return Guess(kind, exact and not against, "its name" if exact else "a word in its name", against)
+
+
+_OTHER_MEANING = {
+    "price": (
+        ("cent cents centimes pence penny kopeck groszy øre öre minor", "shelfsync reads 150 as 150.00 and no cents"),
+        ("net netto ht excl exvat neto", "the platform shows the price as it is sent, without a tax added"),
+        ("old previous was before uvp msrp rrp", "it may not be today's price"),
+    ),
+    "quantity": (
+        ("min minimum max maximum reserved reserve ordered order incoming transit reorder", "it may not be the stock"),
+    ),
+}
+"""By a kind: words in the name of a column that make it another thing, and why it matters."""
+
+
+def _against_name(kind: str, name: str) -> str:
+    tokens = {bare(token) for token in _TOKENS.split(name) if token}
+    for words, why in _OTHER_MEANING.get(kind, ()):
+        if said := tokens & {bare(word) for word in words.split()}:
+            return f"its name has {said.pop()!r}: {why}"
+    return ""
 
 
 def _against(kind: str, values: Sequence[str]) -> str:
@@ -139,9 +175,16 @@ def _against(kind: str, values: Sequence[str]) -> str:
     if kind == "barcode":
         odd = next((value for value in values if not all(is_gtin(one) for one in re.split(r"[|,; ]+", value))), None)
         return f"{odd[:40]!r} has no right check digit" if odd is not None else ""
-    if kind == "sku" and any(re.fullmatch(r"\d+[.,]\d{1,2}", value) for value in values):
+    return _against_sku(values) if kind == "sku" else ""
+
+
+def _against_sku(values: Sequence[str]) -> str:
+    if any(re.fullmatch(r"\d+[.,]\d{1,2}", value) for value in values):
         return "its values have decimals"
-    return ""
+    if any(re.fullmatch(r"\d{4}-\d\d-\d\d", value) for value in values):
+        return "its values are dates, as a spreadsheet makes of codes"
+    rounded = any(re.fullmatch(r"\d+(?:[.,]\d+)?[eE]\+\d+", value) for value in values)
+    return "its values are rounded, as a spreadsheet shows long numbers" if rounded else ""
 
 
 def truth_words(values: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

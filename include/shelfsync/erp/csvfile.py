@@ -17,7 +17,7 @@ from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total, totals_line
+from shelfsync.erp.text_shape import HEADER_AGAIN, RULE, TOTAL, is_rule, last_is_total, totals_line
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ class CsvFile:
         part.line = line
         if row == header:
             part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
+        elif row and is_rule(row):
+            part.no_rows.append(_damage(line, 1, RULE, lines.last))
         elif len(row) == width:
             part.ends_in_total = False
             if lines.number > line:

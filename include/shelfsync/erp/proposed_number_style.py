@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.column_kinds import NULLS, is_number, without_currency
+from shelfsync.erp.column_kinds import NULLS, is_currency, is_number, without_currency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _DECIMALS = {mark: re.compile(rf"(?:\d|['\u2019]|{_SPACES})*{re.escape(mark)}(?:
 _ZERO_DECIMALS = {mark: re.compile(rf"0?{re.escape(mark)}\d+") for mark in ".,"}
 _BOTH = {".": re.compile(r"\d[\d,]*,\d{3}\.\d*"), ",": re.compile(r"\d[\d.]*\.\d{3},\d*")}
 _AMBIGUOUS = re.compile(r"[1-9]\d{0,2}([.,])\d{3}")
-_DASH = re.compile(r"[.,]\s*[-\u2212]$")
+_DASH = re.compile(r"[.,]\s*[-\u2212\u2013\u2014]+$")
 """A price without cents, `19,-`: the dash is no minus."""
 _OTHER = {".": ",", ",": "."}
 
@@ -56,13 +56,13 @@ class _Cells:
     thousands: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, str] = field(default_factory=dict)
     currencies: dict[str, None] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
     minus: str | None = None
     dash: str | None = None
 
     def look(self, name: str, value: str) -> None:
         text, sign = without_currency(value)
-        if sign:
-            self.currencies[sign] = None
+        self._look_beside(sign, f"{name} {value.strip()!r}")
         if _DASH.search(text):
             self.dash = self.dash or f"{name} {value.strip()!r}"
         elif text.startswith("(") or text.endswith(("-", "\u2212")):
@@ -80,12 +80,24 @@ class _Cells:
         if (only := _AMBIGUOUS.fullmatch(body)) is not None:
             self.ambiguous.setdefault(only[1], shown)
 
+    def _look_beside(self, sign: str, shown: str) -> None:
+        if is_currency(sign):
+            self.currencies[sign] = None
+        elif sign:
+            self.units.setdefault(sign, shown)
+
     def style(self) -> NumberStyle:
         found = self._marks()
-        if self.dash is None:
-            return found
-        doubt = f"{self.dash} has a dash in place of decimals, which shelfsync reads as no number; let the ERP write 00"
-        return replace(found, doubts=(*found.doubts, doubt))
+        doubts = [
+            f"{shown} has {sign!r} beside the number, which is no currency that shelfsync knows. If the number is right without it, put {sign!r}"
+            " into SHELFSYNC_ERP__CURRENCIES; else such a value is quarantined"
+            for sign, shown in self.units.items()
+        ]
+        if self.dash is not None:
+            doubts.append(
+                f"{self.dash} has a dash in place of decimals, which shelfsync reads as no number; let the ERP write 00"
+            )
+        return replace(found, doubts=(*found.doubts, *doubts))
 
     def _marks(self) -> NumberStyle:
         currencies = tuple(self.currencies)

@@ -21,13 +21,14 @@ from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
-from shelfsync.erp.notation import NUMBERS, is_written
+from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
-from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, shape_of, totals_line
+from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, is_rule, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.look_alike import characters_of, is_odd
+from shelfsync.rows.number import read as numbers_of
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _ROWS = 2000
 _TRIAL_ROWS = 500
 _SAMPLES = 3
 _CHARACTERS = 40
+_WORKBOOK = "a workbook"
 _PREFIX = "SHELFSYNC_ERP__"
+_NOTATION = ("DECIMAL_MARK", "THOUSANDS_MARK", "MINUS", "CURRENCIES")
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,7 @@ def _of_chunk(chunk: Chunk) -> _Table:
 
 
 def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
-    proposal.kind = "a workbook"
+    proposal.kind = _WORKBOOK
     _format_setting(file, proposal, "workbook")
     filled, sheet, rows = Workbook(file, Layout({}, {}), None, 1).first_rows(_ROWS)
     if len(filled) > 1:
@@ -247,6 +250,7 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
         )
     if header > 1:
         proposal.settings["HEADER_ROW"] = str(header)
+    proposal.unsure += Workbook(file, Layout({}, {}), sheet, header).notes_of(sheet)
     names = next((row for number, row in rows if number == header), [])
     filled_rows = [(number, row) for number, row in rows if number > header and any(as_texts(row))]
     if filled_rows and totals_line(as_texts(filled_rows[-1][1])):
@@ -270,6 +274,7 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
 
 
 def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: bytes) -> _Table:
+    text = text.rstrip("\x1a")
     shape = shape_of(text, whole=whole)
     if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
         places = fixed_places.of(text, whole=whole)
@@ -301,7 +306,7 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
     names = shape.names[: -1 if shape.trailing else None] or tuple(
         f"column {place + 1}" for place in range(shape.width)
     )
-    rows = [row for _, row in shape.rows if len(row) == len(names) and tuple(row) != shape.names]
+    rows = [row for _, row in shape.rows if len(row) == len(names) and tuple(row) != shape.names and not is_rule(row)]
     return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
 
 
@@ -337,7 +342,15 @@ def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> Non
         proposal.unsure.append(
             f"the names of the columns stand again in line {shape.again}; shelfsync quarantines such a line"
         )
-    odd = [number for number, row in shape.rows if len(row) != shape.width]
+    if rules := [number for number, row in shape.rows if is_rule(row)]:
+        proposal.unsure.append(f"line {rules[0]} is drawn between rows; shelfsync quarantines such a line")
+    if shape.names and shape.width != len(shape.names) and not shape.trailing:
+        proposal.unsure.append(_other_width(shape))
+    if any(cell.lstrip()[:1] == '"' for row in (shape.names, *(row for _, row in shape.rows)) for cell in row[1:]):
+        proposal.unsure.append(
+            "a quote stands behind a blank and encloses no cell; let the ERP write no blank behind the delimiter"
+        )
+    odd = [number for number, row in shape.rows if len(row) != shape.width and not is_rule(row)]
     if odd:
         proposal.unsure.append(
             f"{len(odd)} lines have another number of cells, the first is line {odd[0]}; shelfsync quarantines such lines"
@@ -352,6 +365,17 @@ def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> Non
         proposal.unsure.append(
             "the file does not end with a line break, so shelfsync sends nothing of it without a control file"
         )
+
+
+def _other_width(shape: Shape) -> str:
+    """Why no row has the cells of the names."""
+    rows = [row for _, row in shape.rows if len(row) == shape.width]
+    if shape.width == len(shape.names) + 1 and not any(row[-1].strip() for row in rows):
+        return (
+            "the rows end with a delimiter, which the line with the names does not have: let the ERP write both alike"
+        )
+    comma = "; a decimal comma without quotes splits a number" if shape.delimiter == "," else ""
+    return f"the line with the names has {len(shape.names)} cells and the rows have {shape.width}{comma}"
 
 
 def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
@@ -381,11 +405,19 @@ def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
     proposal.unsure += [
         f"{table.names[place]!r} is taken for {kind} by {one.why}{f', but {one.against}' if one.against else ''}"
         for kind, place in chosen.items()
-        if (one := guesses[place]) is not None and not one.sure
+        if table.rows and (one := guesses[place]) is not None and not one.sure
     ]
     proposal.unsure += [line for kind in ("vendor", "sku") if kind in chosen for line in _odd_keys(table, chosen[kind])]
+    if proposal.kind == _WORKBOOK:
+        proposal.unsure += [
+            f"{table.names[chosen[kind]]!r} has numbers, so zeros in front, as a format may show them, are not in the file; let the ERP write texts"
+            for kind in ("vendor", "sku")
+            if kind in chosen and table.names[chosen[kind]] in table.typed
+        ]
     _propose_missing(table, proposal, chosen, where)
     _propose_notation(table, proposal, chosen)
+    numbers = [place for kind, place in chosen.items() if kind in NUMBERS and not guesses[place].against]  # type: ignore[union-attr]
+    proposal.unsure += _unread(table, numbers, proposal)
 
 
 def _odd_keys(table: _Table, place: int) -> Iterator[str]:
@@ -476,6 +508,24 @@ def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, in
         if unknown:
             proposal.unsure.append(
                 f"in active shelfsync does not know {some_of(map(repr, unknown))}: put each into {_PREFIX}TRUE_WORDS or {_PREFIX}FALSE_WORDS"
+            )
+
+
+def _unread(table: _Table, places: Sequence[int], proposal: Proposal) -> Iterator[str]:
+    """Numbers to a person that are none in the proposed notation."""
+    given = {name.lower(): _value(proposal.settings[name]) for name in _NOTATION if name in proposal.settings}
+    notation = Notation.of(ErpSettings(**given))
+    for place in places:
+        name = table.names[place]
+        if name in table.typed:
+            continue
+        cells = pa.array([cell for cell in table.columns[place] if cell.strip()], pa.string())
+        unread = cells.filter(numbers_of(notation.plain("price", cells, written=True)).magnitude.is_null())
+        odd = [cell for cell in unread.to_pylist() if cell.strip().casefold() not in NULLS]
+        if odd and not any(repr(odd[0].strip()) in told for told in proposal.unsure):
+            yield (
+                f"{len(odd):,} of {len(cells):,} numbers of {name!r} are not read with these settings, such as {odd[0].strip()!r};"
+                " shelfsync quarantines them"
             )
 
 

@@ -35,6 +35,7 @@ _TOTALS = re.compile(
     r"итого|всего|סה\W?כ|المجموع|toplam|összesen|celkem|yhteensä|summa|i alt)\b[\s\d.,:;|'€$£-]*",
     re.IGNORECASE,
 )
+_RULE = " \t-=+|:"
 _COUNTED = re.compile(
     r"\W*\d+\s+(?:rows?|records?|lines?|zeilen?|datensätze|lignes?|filas?|righe|wiersz\w*|строк\w*)\b.{0,40}",
     re.IGNORECASE,
@@ -240,6 +241,7 @@ def _header(found: _Try) -> tuple[int, list[str]] | None:
 
 HEADER_AGAIN = "the names of the columns again, and no row"
 TOTAL = "a total or a count of the rows, and no row"
+RULE = "a line between rows, and no row"
 """Why a line is no row of the table, for a person."""
 
 
@@ -248,6 +250,11 @@ def totals_line(cells: Sequence[str]) -> bool:
     first = next((cell.strip() for cell in cells if cell.strip()), "")
     blank = len(cells) < 2 or any(not cell.strip() for cell in cells)
     return bool(blank and len(first) < 80 and (_TOTALS.fullmatch(first) or _COUNTED.fullmatch(first)))
+
+
+def is_rule(cells: Sequence[str]) -> bool:
+    """Whether a row is a line that a program draws below the names, such as `-----;---` or `|---|---|`."""
+    return not cells[0].strip(_RULE) and not (line := "".join(cells)).strip(_RULE) and ("---" in line or "===" in line)
 
 
 def last_is_total(row: Sequence[str], sku: int) -> bool:

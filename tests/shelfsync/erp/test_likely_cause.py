@@ -106,6 +106,37 @@ def test_a_header_in_the_middle_and_a_total_without_a_line_break_cost_no_row(rea
     assert len(found.rows) == 6
 
 
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("vendor,sku,price\n------,---,-----\nv,1,1.5\nv,2,2.5\n", {}),
+        ("vendor;sku;price\n======;===;=====\nv;1;1.5\nv;2;2.5\n", {"csv_delimiter": ";"}),
+        (
+            " vendor | sku | price\n--------+-----+-------\n v | 1 | 1.5\n v | 2 | 2.5\n(2 rows)\n",
+            {"csv_delimiter": "|"},
+        ),
+        ("+--+\n|vendor|sku|price|\n+----+\n|v|1|1.5|\n|v|2|2.5|\n+----+\n", {"csv_delimiter": "|", "header_row": 2}),
+        ("|vendor|sku|price|\n|:---|---|---:|\n|v|1|1.5|\n|v|2|2.5|\n", {"csv_delimiter": "|"}),
+    ],
+)
+def test_a_line_that_a_program_draws_costs_no_row_and_no_proof(read, tmp_path, text, settings):
+    (tmp_path / "stock.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "stock.rows").write_text("2", encoding="utf-8")
+    found = read(
+        files=str(tmp_path / "stock.txt"), file_format="csv", control_file=str(tmp_path / "stock.rows"), **settings
+    )
+    good = [row for row in found.rows if not row["sku"].startswith("\ufffd")]
+    assert [(row["vendor"].strip(), row["sku"].strip()) for row in good] == [("v", "1"), ("v", "2")]
+    assert any("a line between rows, and no row" in row["sku"] for row in found.rows)
+    assert (found.proof.complete, found.proof.rows) == (True, 2)
+
+
+def test_a_store_or_product_of_dashes_is_no_drawn_line(read, tmp_path):
+    rows = "vendor,sku,price\n--,---,1.5\nv,-,-\n"
+    (tmp_path / "stock.csv").write_text(rows, encoding="utf-8")
+    assert [row["sku"] for row in read(files=str(tmp_path / "stock.csv")).rows] == ["---", "-"]
+
+
 def test_a_product_that_is_called_total_is_a_product(read, tmp_path):
     rows = "vendor,sku,barcode,price\nTotal,1,,1.5\nTotal,2,,2.5\n"
     (tmp_path / "stock.csv").write_text(rows, encoding="utf-8")

@@ -114,10 +114,50 @@ def test_an_encoding_that_no_mark_proves_is_shown_beside_others(proposed, encodi
         ("vendor,sku,active\nv,1,ja\nv,2,vielleicht\n", "does not know 'vielleicht'"),
         ('vendor,sku,name,quantity\nv,1,TV 24",3\nv,2,"jam,3\nv,3,x,3\n', "a quote stands inside cells"),
         ("vendor,sku,code,price\nv,1,4006381333931,3\n", "'code' has barcodes with right check digits"),
+        (
+            "vendor;sku;price\nv;1;1,23,456.50\nv;2;12.00\n",
+            "1 of 2 numbers of 'price' are not read with these settings",
+        ),
+        ("vendor;sku;price\nv;1;12 50\nv;2;3 20\n", "2 of 2 numbers of 'price' are not read with these settings"),
+        ("vendor;sku;price\nv;1;١٢\n", "1 of 1 numbers of 'price' are not read with these settings"),
+        ("vendor;sku;price\nv;1;1250 c\n", "price '1250 c' has 'c' beside the number, which is no currency"),
+        ("vendor;sku;price\nv;1;1½\n", "price '1½' has '½' beside the number"),
+        ("vendor;sku;quantity\nv;1;>100\n", "quantity '>100' has '>' beside the number"),
+        ("vendor;sku;price_cents\nv;1;150\n", "its name has 'cents': shelfsync reads 150 as 150.00"),
+        ("vendor;sku;VK netto\nv;1;1,50\n", "its name has 'netto': the platform shows the price as it is sent"),
+        ("vendor;sku;price\nv;4,00638E+12;1,50\n", "its values are rounded, as a spreadsheet shows long numbers"),
+        ("vendor;sku;price\n------;---;-----\nv;1;1,50\n", "line 2 is drawn between rows"),
+        ("vendor;sku;price\nv;1;1,50;\nv;2;2,50;\n", "the rows end with a delimiter, which the line with the names"),
+        ("vendor,sku,price\nv,1,1,50\nv,2,2,50\n", "has 3 cells and the rows have 4; a decimal comma"),
+        ('"vendor", "sku", "price"\n"v", "1", "1.50"\n', "a quote stands behind a blank and encloses no cell"),
     ],
 )
 def test_what_a_file_does_not_show_is_told(proposed, text, told):
     assert told in said(proposed(text.encode()))
+
+
+@pytest.mark.parametrize("prices", [["1250 c"], ["99¢"], ["1½"], ["12%"], ["~12"], ["12.50/kg"], ["5 pcs"], [">100"]])
+def test_what_is_no_currency_is_not_proposed_as_one(read, proposed, prices):
+    found = proposed(
+        "".join(["vendor;sku;price\n", *(f"v;{place};{price}\n" for place, price in enumerate(prices))]).encode()
+    )
+    assert "CURRENCIES" not in found.settings
+    assert not any(row["price"].replace(".", "").isdigit() for row in read(**values(found)).rows), "read as no number"
+
+
+@pytest.mark.parametrize(
+    "price",
+    ["CHF 12.50", "R$ 12.50", "12.50 \u0440\u0443\u0431.", "Fr. 12.50", "12.50 Kč", "kr 12.50", "₪12.50", "US$12.50"],
+)
+def test_a_currency_of_any_country_is_proposed(read, proposed, price):
+    found = proposed(f"vendor;sku;price\nv;1;{price}\n".encode())
+    [row] = read(**values(found)).rows
+    assert row["price"] == "12.50"
+
+
+def test_of_a_gross_and_a_net_price_the_gross_one_is_proposed(proposed):
+    found = proposed(b"vendor;sku;net price;gross price;old price\nv;1;1.50;1.79;2.00\n")
+    assert json.loads(found.settings["COLUMNS"])["price"] == "gross price"
 
 
 def test_words_currencies_and_a_minus_behind_are_proposed(read, proposed):
