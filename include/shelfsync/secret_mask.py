@@ -57,6 +57,13 @@ _ORDINARY = [
 """Words of shelfsync's own messages. A secret that is no more than one of them is masked between `:` and `@` alone."""
 _SAFE = ("", "/", " +", "!$&'()*+,;=:@/", "~()*!.'")
 """What libraries leave without a percent sign."""
+_ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be")
+"""How the bytes of a secret stand in base64 and in hexadecimal."""
+_ESCAPE = r"""(?ix: \\{1,8} (?: x ([0-9a-f]{2}) | u ([0-9a-f]{4}) | U ([0-9a-f]{8}) ) | \\{1,8} ([0-3][0-7]{2})
+  | % (?:25){0,4} ([0-9a-f]{2}) | & (?:amp;){0,4} \# (?: x ([0-9a-f]{1,6}) | (\d{1,7}) ) ; | \0 )"""
+_ESCAPES_MIN = 6
+_ESCAPED = re.compile(rf"(?s)(?:(?:\\?.)?{_ESCAPE}){{{_ESCAPES_MIN},}}.?")
+"""A text in which each character is escaped, or has zeros beside it: bytes of UTF-16 in a repr are one."""
 
 
 class Masker:
@@ -86,6 +93,15 @@ class Masker:
 
     def __call__(self, text: str) -> str:
         """The text with `***` in place of each secret and each part of one."""
+        if self._secrets and sum(map(text.count, ("\\", "%", "#", "\0"))) >= _ESCAPES_MIN:
+            text = _ESCAPED.sub(self._without_escaped, text)
+        return self._without_secrets(text)
+
+    def _without_escaped(self, found: re.Match[str]) -> str:
+        plain = _plain(found[0])
+        return found[0] if self._without_secrets(plain) == plain else MASK
+
+    def _without_secrets(self, text: str) -> str:
         if self._short is not None:
             text = self._short.sub(MASK, text)
         if not self._looks:
@@ -207,7 +223,9 @@ def _named_values(text: str, *, every: bool) -> Iterator[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """A secret as libraries write it: as it is, with percent signs (also twice) and without, in a repr, in JSON, in HTML, in base64 and in hexadecimal."""
+    """A secret as libraries write it: as it is, with percent signs (also twice) and without, in a repr, in JSON, in HTML, in base64 and in
+    hexadecimal, and in UTF-8 that was read as Latin-1.
+    """
     plain = {secret, secret.strip(), unquote(secret), unquote_plus(secret)}
     forms = set(plain)
     for one in plain:
@@ -216,15 +234,39 @@ def _forms(secret: str) -> set[str]:
         forms |= signs | {quote(form, safe="") for form in signs}  # an address in the query of another one
         forms |= {html.escape(one), json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]}
         forms |= {repr(one)[1:-1], ascii(one)[1:-1], repr(data)[2:-1]}
+        forms.add(data.decode("latin-1"))
         if len(one) >= PART:
-            forms.add(data.hex())
-            # behind a user and a colon, base64 has one of three forms; what stands beside it is in their ends, which are left out
-            codes = [
-                base64.b64encode(b"\0" * shift + data).decode()[begin : 8 * (shift + len(data)) // 6]
-                for shift, begin in enumerate((0, 2, 3))
-            ]
-            forms |= {*codes, *(code.replace("+", "-").replace("/", "_") for code in codes)}
+            written = {one.encode(name, "replace") for name in _ENCODINGS} | {data, quote(data, safe="").encode()}
+            forms |= {encoded.hex() for encoded in written}
+            codes = {code for encoded in written for code in _in_base64(encoded)}
+            forms |= codes | {twice for code in _in_base64(data) for twice in _in_base64(code.encode())}
+            forms |= {code.replace("+", "-").replace("/", "_") for code in codes}
     return {form for form in forms if form}
+
+
+def _in_base64(data: bytes) -> list[str]:
+    """The three forms that bytes have in base64 behind other bytes, such as a user and a colon, without ends that others are a part of."""
+    return [
+        base64.b64encode(b"\0" * shift + data).decode()[begin : 8 * (shift + len(data)) // 6]
+        for shift, begin in enumerate((0, 2, 3))
+    ]
+
+
+def _plain(text: str) -> str:
+    """The text with each escaped character as itself, and without zeros."""
+    return re.sub(_ESCAPE, _character, text).replace("\0", "")
+
+
+def _character(escape: re.Match[str]) -> str:
+    *hexadecimal, octal, percent, html_hexadecimal, html_decimal = escape.groups()
+    for digits, base in (
+        (html_decimal, 10),
+        (octal, 8),
+        *((one, 16) for one in (*hexadecimal, percent, html_hexadecimal)),
+    ):
+        if digits:
+            return chr(min(int(digits, base), sys.maxunicode))
+    return ""
 
 
 def _short_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:

@@ -71,6 +71,63 @@ def test_a_user_and_a_secret_in_base64_are_masked_as_basic_authentication_has_th
     assert len(header) - len(masker(header).replace(MASK, "")) >= len(base64.b64encode(secret.encode())) - PART
 
 
+ESCAPED = {
+    "repr of UTF-16": lambda text: repr(text.encode("utf-16-le"))[2:-1],
+    "repr of UTF-16, the other end first": lambda text: repr(text.encode("utf-16-be"))[2:-1],
+    "repr of UTF-16 with its mark": lambda text: repr(text.encode("utf-16"))[2:-1],
+    "repr of UTF-32": lambda text: repr(text.encode("utf-32-le"))[2:-1],
+    "JSON of a repr of UTF-16": lambda text: json.dumps(repr(text.encode("utf-16-le"))[2:-1])[1:-1],
+    "UTF-16 read as Latin-1": lambda text: text.encode("utf-16-le").decode("latin-1"),
+    "UTF-16 with percent signs": lambda text: quote(text.encode("utf-16-le"), safe=""),
+    "a code of JSON for each character": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
+    "octal, as PostgreSQL writes bytes": lambda text: "".join(f"\\{one:03o}" for one in text.encode()),
+    "a percent sign for each byte": lambda text: "".join(f"%{one:02X}" for one in text.encode()),
+    "and again": lambda text: "".join(f"%25{one:02x}" for one in text.encode()),
+    "a code of HTML for each character": lambda text: "".join(f"&#{ord(one)};" for one in text),
+    "a code of XML for each character": lambda text: "".join(f"&amp;#x{ord(one):x};" for one in text),
+}
+PLAIN_SECRETS = st.text(SIGNS.replace("\\", ""), min_size=PART, max_size=40).filter(lambda text: text == text.strip())
+
+
+@given(PLAIN_SECRETS, st.sampled_from(sorted(ESCAPED)))
+def test_a_secret_of_which_each_character_is_escaped_is_masked_as_a_whole(secret, way):
+    masker = Masker()
+    masker.add([secret])
+    written = ESCAPED[way](secret)
+    shown = masker(f"the driver sent {written}, no more")
+    assert written not in shown
+    assert MASK in shown
+    assert len(shown) <= len("the driver sent ***, no more") + PART
+
+
+ENCODED = {
+    "UTF-16": lambda user, secret: f"{user}:{secret}".encode("utf-16-le"),
+    "Latin-1": lambda user, secret: f"{user}:{secret}".encode("latin-1", "replace"),
+    "with percent signs": lambda user, secret: f"{user}:{quote(secret, safe='')}".encode(),
+    "in base64 once more": lambda user, secret: base64.b64encode(f"{user}:{secret}".encode()),
+}
+
+
+@given(SECRETS, st.text(string.ascii_letters, max_size=5), st.sampled_from(sorted(ENCODED)))
+def test_a_secret_in_another_encoding_is_masked_in_base64_too(secret, user, way):
+    masker = Masker()
+    masker.add([secret])
+    written = base64.b64encode(ENCODED[way](user, secret))
+    for code in (written.decode(), written.decode().replace("+", "-").replace("/", "_")):
+        shown = masker(code).replace(MASK, "")
+        before = len(base64.b64encode(ENCODED[way](user, "")))
+        assert len(shown) <= before + PART + 4, "what stands before it, and its last signs"
+
+
+@pytest.mark.parametrize(
+    "text", ["\\" * 5_000 + "%" * 5_000, "%25" * 5_000, "\x00" * 9_000, "a\\" * 5_000, "&amp;" * 5_000]
+)
+def test_signs_of_escapes_without_end_are_read_once(text):
+    masker = Masker()
+    masker.add([SECRET])
+    assert masker(text) == text
+
+
 @given(st.lists(SECRETS, max_size=4), st.text())
 def test_a_text_without_a_secret_stays_as_it_is(several, text):
     masker = Masker()
