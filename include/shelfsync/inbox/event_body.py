@@ -113,7 +113,7 @@ def job_report(event: dict[str, Any]) -> JobReport:
     """A parsed job event in one spelling."""
     result = _object(event.get("result"))
     status = _text(event.get("status")) or _text(event.get("job_status"))
-    links = (event.get(name) or result.get(name) for name in ("download_url", "downloadURL"))
+    links = (event.get(name) or result.get(name) for name in ("download_url", "downloadURL", "downloadUrl"))
     return JobReport(
         status=None if status is None else status.upper(),
         download_url=next((link for link in links if isinstance(link, str)), None),

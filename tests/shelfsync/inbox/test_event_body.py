@@ -67,6 +67,7 @@ def test_a_job_event_is_the_same_whatever_the_order_of_its_keys(event, job, seed
     [
         {"job_id": "17", "status": "COMPLETED", "download_url": "https://h/l", "platform_vendor_id": "store-001"},
         {"job_id": 17, "job_status": "completed", "downloadURL": "https://h/l", "vendor_id": "store-001"},
+        {"job_id": 17, "job_status": "completed", "downloadUrl": "https://h/l", "vendor_id": "store-001"},
         {"job_id": " 17 ", "status": "COMPLETED", "result": {"download_url": "https://h/l"}, "vendor_id": "store-001"},
         {
             "job_id": "17",

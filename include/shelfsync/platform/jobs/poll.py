@@ -29,7 +29,7 @@ from shelfsync.store.metadata import instant, one_of
 if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.inbox.events import JobEvent
-    from shelfsync.platform.jobs.job import Answer, Job
+    from shelfsync.platform.jobs.job import Answer, Job, JobKind
     from shelfsync.platform.jobs.table import Kind
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,8 @@ ABSENT_S = 3600.0
 PRESENT_S = 30 * 86_400.0
 """How long a call that has worked counts as available."""
 FORBIDDEN = (401, 403)
+AT_WORK = ("QUEUED", "IN_PROGRESS")
+"""The interface's states of a job that has not ended (3.3). With any other word, a link to the result is there because the job has ended."""
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,16 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
     status = event.status if event and (event.status or "").upper() in kind.ended else job.platform_status
     if event is not None and event.download_url and (status or "").upper() not in kind.ended:
         status = None  # a link to the log takes precedence over an older report without it
-    ended = (status or "").upper() in kind.ended or (status is None and bool(links))
+    ended = _has_ended(kind, status, linked=bool(links))
     feedback = job.feedback
     if feedback is None and event is not None and isinstance(event.feedback, list):
         feedback = storable(event.feedback)
     return Report(status, tuple(links.values()), feedback, ended)
+
+
+def _has_ended(kind: JobKind, status: str | None, *, linked: bool) -> bool:
+    word = (status or "").upper()
+    return word in kind.ended or (linked and word not in AT_WORK)
 
 
 def _believable(context: Context, job: Job, rows: Sequence[Any]) -> list[JobEvent]:
@@ -259,7 +266,7 @@ def _store(context: Context, job: Job, answer: Answer, call: StatusCall) -> Repo
             _note(context, connection, "present", job.kind)
         now = kind.read(connection, job.job_id)
         rows = received(context, connection, now)
-    at_work = answer.status is not None and answer.status.upper() not in kind.ended
+    at_work = answer.status is not None and not _has_ended(kind, answer.status, linked=bool(answer.result_url))
     return replace(known(context, now, rows), at_work=at_work)
 
 

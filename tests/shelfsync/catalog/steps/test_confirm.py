@@ -51,6 +51,7 @@ NO_LOG = {
     "expired on the first fetch": ({"at": "log", "kind": "expired"},),
     **{f"the link answers {status}": ({"at": "log", "kind": f"status_{status}"},) for status in (401, 403, 404, 410)},
     "no bytes": ({"at": "log", "kind": "empty"},),
+    "a link to a foreign host": ({"at": "job", "kind": "foreign_link", "url": "https://evil.example/x"},),
     "a page": ({"at": "log", "kind": "html_page"},),
 }
 
@@ -65,6 +66,18 @@ def test_the_listing_acknowledges_at_once_what_it_shows_and_the_next_stop_sell_g
     assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
     (price,) = shelf.rows("SELECT price FROM warehouse.baseline WHERE sku = 'a'")
     assert price.price == Decimal("2.000")
+    assert _stop_sell(shelf)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", [(), ({"at": "log", "kind": "expired"},)], ids=["log", "expired"])
+def test_a_link_beside_a_state_that_the_interface_does_not_have_ends_the_job_at_once(make_shelf, log):
+    """Half an hour is left to the deadline: a wait for a known word would hold the stop-sell back."""
+    shelf = make_shelf()
+    shelf.platform.faults({"at": "job_status", "kind": "unknown_status"}, *log)
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
     assert _stop_sell(shelf)
 
 
