@@ -96,7 +96,7 @@ class OrderItem:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order. `status` is upper case (history's `picked_up` too); instants are aware, in UTC; there is no currency."""
+    """One order. `status` is upper case and of one spelling (history's `picked_up` too); instants are aware, in UTC; there is no currency."""
 
     order_id: str | None
     external_order_id: str | None
@@ -131,7 +131,7 @@ class Order:
             order_code=json_values.text(raw, "order_code"),
             transport_type=_upper(json_values.text(raw, "transport_type")),
             order_type=_upper(json_values.text(raw, "order_type")),
-            status=_upper(json_values.text(raw, "status")),
+            status=_order_status(raw),
             promised_for=_instant(raw, "promised_for"),
             accepted_for=_instant(raw, "accepted_for"),
             created_at=_instant(system, "created_at") or _instant(raw, "created_at"),
@@ -202,6 +202,15 @@ def _instant(raw: Raw, name: str) -> dt.datetime | None:
     """A time at which an order is possible; None for any other."""
     moment = json_values.instant(raw, name)
     return moment if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
+
+
+def _order_status(raw: Raw) -> str | None:
+    """An end is known in its other spellings too: a cancellation that is read as a word of its own ends no order."""
+    word = _upper(json_values.text(raw, "status"))
+    if word is None:
+        return None
+    word = word.replace("-", "_").replace(" ", "_")
+    return "CANCELLED" if word == "CANCELED" else word
 
 
 def _upper(value: str | None) -> str | None:

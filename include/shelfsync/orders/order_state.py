@@ -31,15 +31,15 @@ Source = Literal["event", "answer", "read_back", "history"]
 RANK = {
     word: rank
     for rank, word in enumerate(
-        ("RECEIVED", "ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP", "CANCELLED"), start=1
+        ("RECEIVED", "ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP", "DELIVERED", "CANCELLED"), start=1
     )
 }
 """How far an order is; it never goes back. After one PUT, the event has READY_FOR_PICKUP and GET DISPATCHED."""
-ENDED = frozenset({"PICKED_UP", "CANCELLED"})
-"""No other status follows. If an order has both, it is cancelled."""
+ENDED = frozenset({"PICKED_UP", "DELIVERED", "CANCELLED"})
+"""No status of the picking follows. If an order also has a cancellation, it is cancelled."""
 OPEN = frozenset({"RECEIVED", "ACCEPTED"})
 """Still to be picked."""
-FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP"})
+FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP", "DELIVERED"})
 AHEAD = dt.timedelta(minutes=10)
 """How far the platform's clock may be ahead of the database's."""
 BEHIND = dt.timedelta(days=61)

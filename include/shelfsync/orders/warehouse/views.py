@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shelfsync.store.metadata import View
 
-_FULFILLED = "('READY_FOR_PICKUP', 'DISPATCHED', 'PICKED_UP')"
+_FULFILLED = "('READY_FOR_PICKUP', 'DISPATCHED', 'PICKED_UP', 'DELIVERED')"
 _DAY = "CAST((o.placed_at AT TIME ZONE 'UTC') AS date)"
 _PICKED_S = "CAST(extract(epoch FROM (o.fulfilled_at - o.placed_at)) AS double precision)"
 _KEYS = {"vendor": "The store", "day": "The day on which the orders were placed, UTC"}
