@@ -34,6 +34,94 @@ def state(code: str) -> SqlStateError:
     return SqlStateError("any words, in any language", sqlstate=code)
 
 
+NUMBERS = {
+    "mysql": {
+        Fault.AWAY: (2002, 2003, 2005, 1129),
+        Fault.LOST: (1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 2006, 2013, 2048, 4031),
+        Fault.STARTING: (1053, 1290, 1836, 3100, 3168, 3169),
+        Fault.FULL: (1040, 1203, 1226, 1461),
+        Fault.LOCKED: (1205, 1223, 1297, 1684, 3572),
+        Fault.DEADLOCK: (1213, 1614, 3058),
+        Fault.SNAPSHOT: (1020, 1412, 1615),
+        Fault.SLOW: (1028, 1969, 3024),
+        Fault.CANCELED: (1317,),
+        Fault.EXHAUSTED: (5, 1021, 1037, 1038, 1041, 1114, 1436),
+        Fault.BROKEN: (126, 127, 145, 1018, 1030, 1034, 1181, 1815),
+        Fault.LIMITED: (1153, 2020),
+        None: (1054, 1064, 1146, 1175, 1222, 1792),
+    },
+    "mssql": {
+        Fault.LOST: (64, 1206, 1219, 10053, 10054),
+        Fault.STARTING: (926, 3908, 17187, 40613),
+        Fault.FULL: (10928, 10930, 17197, 40501, 40642, 40675, 49918),
+        Fault.LOCKED: (1222, 1807, 5030, 5070),
+        Fault.SNAPSHOT: (601, 3960, 7105, 41301),
+        Fault.EXHAUSTED: (701, 1204, 8902, 9002, 10055, 17189),
+        Fault.BROKEN: (823, 1203, 1221, 3624, 5120, 8630, 9001),
+        Fault.UNKNOWN_NAME: (911, 4060, 4064),
+        None: (102, 207, 208, 8623),
+    },
+    "oracle": {
+        Fault.AWAY: (12225, 12502, 12521, 12541, 12564, 28547),
+        Fault.LOST: (2050, 3113, 3150, 12150, 12157, 12552, 12570, 12592, 12608, 12609, 25401, 25404, 25407, 25409),
+        Fault.STARTING: (470, 1014, 1033, 16000),
+        Fault.FULL: (19, 20, 55, 12602, 12612, 12850),
+        Fault.LOCKED: (54, 1591, 2049, 4022, 4025, 8104, 30006, 44203),
+        Fault.SNAPSHOT: (1555, 8004, 8006, 8177),
+        Fault.CANCELED: (1013, 3111, 10388),
+        Fault.EXHAUSTED: (1562, 1650, 1652, 12853, 25153, 27125, 30009),
+        Fault.BROKEN: (600, 607, 1113, 1122, 8102),
+        Fault.FORBIDDEN: (1031, 12529),
+        Fault.LIMITED: (1000, 2394),
+        None: (904, 936, 942, 1722),
+    },
+}
+DRIVERS = {
+    "mysql": lambda number: pymysql.err.OperationalError(number, "words"),
+    "mssql": lambda number: pymssql.OperationalError(number, b"words"),
+    "oracle": lambda number: oracledb.DatabaseError(f"ORA-{number:05}: words"),
+}
+WORDS = {
+    Fault.AWAY: (
+        "failed to resolve host 'db.example': [Errno -3] Temporary failure in name resolution",
+        'could not translate host name "db" to address: Name or service not known',
+        "[Errno -5] No address associated with hostname",
+        "connection to server at 10.0.0.1 failed: No route to host",
+        "connection is bad: Network is unreachable",
+        "connection timeout expired",
+        "server login has been failing, cached error: connect failed (server_login_retry)",
+    ),
+    Fault.LOST: (
+        "consuming input failed: EOF detected",
+        "server conn crashed?",
+        "terminating connection due to idle-in-transaction timeout",
+        "Lost connection to MySQL server during query",
+        "Packet sequence number wrong - got 1 expected 2",
+    ),
+    Fault.LOCKED: ("canceling statement due to lock timeout", "database is locked"),
+    Fault.DEADLOCK: ("deadlock detected",),
+    Fault.SNAPSHOT: (
+        "could not serialize access due to concurrent update",
+        "canceling statement due to conflict with recovery",
+    ),
+    Fault.EXHAUSTED: ("could not extend file: No space left on device", "out of memory", "database or disk is full"),
+    None: ("SSL error: certificate verify failed", 'syntax error at or near "lock"', "no such column: timeout"),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "number", "fault"),
+    [(kind, one, fault) for kind, faults in NUMBERS.items() for fault, every in faults.items() for one in every],
+)
+def test_a_number_has_its_fault(dialect, number, fault):
+    assert Fault.of(DRIVERS[dialect](number), dialect) is fault
+
+
+@pytest.mark.parametrize(("words", "fault"), [(one, fault) for fault, every in WORDS.items() for one in every])
+def test_a_driver_that_has_only_words_is_read_by_them(words, fault):
+    assert Fault.of(Exception(words), "anything") is fault
+
+
 CASES = [
     *[("postgresql", state(code), Fault.LOCKED) for code in ("55P03", "55006")],
     *[("postgresql", state(code), Fault.DEADLOCK) for code in ("40P01", "40000")],
