@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
 
 _NUMBER = r"^[+]?\d[\d.,' ]*(?:[eE][+]?\d{1,2})?$"
+_LABELLED = r"^(?:\p{L}+[^\p{L}\p{N}]*)+(\d{4,})$"
+"""A number behind labels: `sku100007`, `Art. 100007`, `urn:sku:100007`."""
 _DAMAGED = "\ufffd"
 """The mark of a text that did not decode (`erp.text`)."""
 _OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"
@@ -137,8 +139,8 @@ def _may_be_odd(texts: pa.Array) -> bool:
 def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> pa.Array:
     """The known SKU that each text resembles, by the strictest comparison that finds one.
 
-    A text that is not `odd` resembles a SKU of the extract only if it is a number written otherwise: two real SKUs may differ by a zero or by
-    the case of a letter.
+    A text that is not `odd` resembles a SKU of the extract only if it is a number written otherwise: two real SKUs may differ by a zero, by
+    the case of a letter or by a label. Resembling a SKU that left keeps both as they are: the platform has no product of an unknown SKU.
     """
     nothing = pa.nulls(len(texts), pa.string())
     if not len(known):
@@ -153,8 +155,30 @@ def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> p
         best = pa.nulls(len(these), pa.string())
         for form in (bare, looks, code, signs):
             best = pc.coalesce(best, among.take(pc.index_in(form(these), value_set=form(among))))
+        if among is gone:
+            best = pc.coalesce(best, _by_label(these, gone))
         found = pc.replace_with_mask(found, places, best)
     return _rounded(texts, found, gone)
+
+
+def _by_label(texts: pa.Array, gone: pa.Array) -> pa.Array:
+    """The SKU that left the extract and is the same number, where one of the two has a label and the other has none.
+
+    Two labels make two SKUs (`A1001`, `B1001`), and so does what stands behind a number, because variants are written so.
+    """
+    ours, theirs = code(texts), code(gone)
+    found = [
+        pc.index_in(_unlabelled(texts), value_set=theirs, skip_nulls=True),
+        pc.index_in(ours, value_set=_unlabelled(gone), skip_nulls=True),
+    ]
+    return gone.take(pc.coalesce(*found))
+
+
+def _unlabelled(texts: pa.Array) -> pa.Array:
+    """The number behind the label of each text; null where there is none."""
+    labelled = pc.match_substring_regex(texts, _LABELLED)
+    numbers = pc.replace_substring_regex(texts, _LABELLED, r"\1")
+    return pc.if_else(labelled, code(numbers), pa.scalar(None, pa.string()))
 
 
 def may_be_several(texts: pa.Array) -> Mask:

@@ -97,6 +97,32 @@ def test_a_legitimate_key_is_left_alone(sku):
     assert read(sku).snapshot["sku"].to_pylist() == [sku]
 
 
+LABELS = ("sku{}", "SKU-{}", "Art. {}", "No.{}", "x{}", "ean {}", "urn:sku:{}", "sku000{}", "\u0430\u0440\u0442.{}")
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("known", [True, False], ids=["a label more", "a label less"])
+def test_a_number_with_a_label_is_the_number_that_left_the_extract(label, known):
+    """The product stays on sale. The platform has no product of the other key, so nothing is lost by keeping it back."""
+    left, came = ("100007", label.format("100007")) if known else (label.format("100007"), "100007")
+    result = read("other", came, known=(left, "other"))
+    assert result.snapshot["sku"].to_pylist() == ["other"]
+    [row] = result.quarantine.to_pylist()
+    assert (row["reason"], row["sku"]) == ("sku_resembles_known", left)
+    assert f'resembles SKU "{left}"' in row["message"]
+    before = pa.Table.from_pylist([{"sku": sku, "active": True} for sku in sorted((left, "other"))], schema=BASELINE)
+    delta = compute_delta(result.snapshot, before, full=False, quarantined=result.quarantine)
+    assert "removed" not in delta["change"].to_pylist()
+
+
+@pytest.mark.parametrize("came", ["sku100007", "B100007", "100007-1", "100007A", "2100007", "X123", "100007B2"])
+def test_a_new_product_whose_number_has_a_label_is_sent(came):
+    """A known SKU with another label, another number or a variant is another product; so is one that is in the extract too."""
+    others = ("A100007", "123") if came != "sku100007" else ("100007",)
+    result = read(came, *(others if came == "sku100007" else ()), known=others)
+    assert came in result.snapshot["sku"].to_pylist()
+
+
 @pytest.mark.parametrize("place", ["known", "observed"])
 @pytest.mark.parametrize("sku", ["100001\u00a0", '="100001"', "\u0410B-100", "cafe\u0301", "100001.0"])
 def test_a_key_that_the_platform_has_with_that_very_character_is_right(place, sku):
