@@ -61,12 +61,13 @@ load: setup   ## events at a rate on a real receiver that is killed meanwhile, a
 cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
 	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m scenarios.cost $(ARGS)
 
-check: setup   ## format, lint, types, import rules, prose
+check: setup   ## format, lint, types, import rules, prose, mirrors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/prose.py
+	$(BIN)/python scripts/mirrors.py
 
 docs: setup   ## the documentation site, into dist/docs; fails on a broken link, an unknown setting, a command that is not there
 	@$(BIN)/python -m scripts.reference
