@@ -7,10 +7,10 @@ import threading
 import pytest
 import sqlalchemy as sa
 
-from partner_api.session import OpenGate
+from partner_api.session import OpenGate, SystemClock
 from shelfsync import outages
 from shelfsync.errors import BrokenOffError, ConfigurationError, DataError, TryAgainError, UnreachableError
-from shelfsync.platform.gate import OutageGate
+from shelfsync.platform.gate import ANSWERED_EVERY_S, OutageGate
 from shelfsync.store.engine import create_engine
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -133,10 +133,31 @@ def test_an_erp_whose_data_are_wrong_has_answered_and_a_wrong_setting_tells_noth
     ],
 )
 def test_an_answer_of_the_platform_ends_its_outage_and_a_5xx_is_none(engine, status, blocked, left):
-    gate = OutageGate(OpenGate(), engine)
+    gate = OutageGate(OpenGate(), engine, SystemClock())
     gate.unanswered("put_catalog", "ConnectError")
     gate.report("put_catalog", status, None, blocked)
     assert _kept(engine) == left
+
+
+def test_a_process_that_is_answered_ends_its_own_outage_at_once_and_that_of_another_soon(engine):
+    class Clock(SystemClock):
+        now_s = 0.0
+
+        def monotonic_s(self):
+            return self.now_s
+
+    clock = Clock()
+    answered, away = (OutageGate(OpenGate(), engine, clock) for _ in range(2))
+    answered.report("put_catalog", 200, None, False)
+    away.unanswered("put_catalog", "ConnectError")
+    answered.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 1, False)]
+    clock.now_s = ANSWERED_EVERY_S
+    answered.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 1, True)]
+    answered.unanswered("put_catalog", "ConnectError")
+    answered.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 2, True)]
 
 
 def test_status_runs_and_explain_tell_from_when_to_when_the_platform_was_away(make_world):

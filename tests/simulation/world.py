@@ -248,6 +248,7 @@ class World:
             if static
             else SharedTokens(
                 engine,
+                clock,
                 base_url=base_url,
                 chain=LiveSandbox.chain_id,
                 client_id=LiveSandbox.client_id,

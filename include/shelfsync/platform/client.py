@@ -85,8 +85,8 @@ def _client(
     from shelfsync.platform.rate_limit.tables import counted
 
     platform = settings.platform
-    credentials, store = _credentials(settings, engine, base_url, chain)
-    limiter = OutageGate(RateLimiter(engine, counted(settings), clock), engine)
+    credentials, store = _credentials(settings, engine, clock, base_url, chain)
+    limiter = OutageGate(RateLimiter(engine, counted(settings), clock), engine, clock)
     return PartnerClient(
         base_url,
         chain,
@@ -117,7 +117,7 @@ def _dialect(settings: Settings) -> Dialect:
 
 
 def _credentials(
-    settings: Settings, engine: Engine, base_url: str, chain: str
+    settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str
 ) -> tuple[Credentials, TokenStore | None]:
     from partner_api import ClientCredentials, StaticToken
 
@@ -131,7 +131,7 @@ def _credentials(
         _required(None, "SHELFSYNC_PLATFORM__CLIENT_SECRET", "the client secret is not set")
     secret = platform.client_secret
     assert secret is not None
-    store = SharedTokens(engine, base_url=base_url, chain=chain, client_id=client_id, client_secret=secret)
+    store = SharedTokens(engine, clock, base_url=base_url, chain=chain, client_id=client_id, client_secret=secret)
     return ClientCredentials(client_id, secret), store
 
 

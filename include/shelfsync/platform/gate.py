@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from shelfsync import outages
@@ -9,9 +10,11 @@ from shelfsync import outages
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
-    from partner_api.session import Gate
+    from partner_api.session import Clock, Gate
 
 _NOT_IMPLEMENTED = 501
+ANSWERED_EVERY_S = 10.0
+"""How often a process whose requests are all answered ends the outage that another process may have met."""
 
 
 class GateBehind:
@@ -40,9 +43,11 @@ class GateBehind:
 class OutageGate(GateBehind):
     """Any gate, and stores from when to when the platform is away: it does not answer, or answers with a 5xx."""
 
-    def __init__(self, inner: Gate, engine: Engine) -> None:
+    def __init__(self, inner: Gate, engine: Engine, clock: Clock) -> None:
         super().__init__(inner)
         self._engine = engine
+        self._clock = clock
+        self._answered_s = -math.inf
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on. A block of the edge is a pause of the rate limit: the platform behind it is not heard of."""
@@ -50,11 +55,16 @@ class OutageGate(GateBehind):
         if blocked:
             return
         if status >= 500 and status != _NOT_IMPLEMENTED:
-            outages.failed(self._engine, outages.PLATFORM, f"{operation} was answered with {status}")
-        else:
+            self._failed(f"{operation} was answered with {status}")
+        elif self._clock.monotonic_s() - self._answered_s >= ANSWERED_EVERY_S:
             outages.answered(self._engine, outages.PLATFORM)
+            self._answered_s = self._clock.monotonic_s()
 
     def unanswered(self, operation: str, reason: str) -> None:
         """Passes it on."""
         super().unanswered(operation, reason)
-        outages.failed(self._engine, outages.PLATFORM, f"{operation} had no answer: {reason}")
+        self._failed(f"{operation} had no answer: {reason}")
+
+    def _failed(self, error: str) -> None:
+        outages.failed(self._engine, outages.PLATFORM, error)
+        self._answered_s = -math.inf

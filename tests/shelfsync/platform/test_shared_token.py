@@ -11,19 +11,27 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 
-from shelfsync.platform.shared_token import KEY_BLOCK, KEY_COST, SharedTokens, slow_key, token
+from partner_api.session import SystemClock
+from shelfsync.platform.shared_token import KEPT_S, KEY_BLOCK, KEY_COST, SharedTokens, slow_key, token
 
 PLATFORM = {"base_url": "https://p.example", "chain": "c", "client_id": "id"}
 
 
+class _Clock(SystemClock):
+    now_s = 0.0
+
+    def monotonic_s(self):
+        return self.now_s
+
+
 @pytest.fixture
 def tokens(engine):
-    return SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    return SharedTokens(engine, SystemClock(), **PLATFORM, client_secret=SecretStr("s3cret"))
 
 
 def test_what_one_worker_saves_another_reads(engine, tokens):
     tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
-    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    other = SharedTokens(engine, SystemClock(), **PLATFORM, client_secret=SecretStr("s3cret"))
     held = other.load()
     assert held.secret.get_secret_value() == "jwt-1"
     assert 7190 < held.remaining_s <= 7200
@@ -65,11 +73,11 @@ def test_a_guess_costs_time_and_memory():
 
 def test_another_client_secret_cannot_read_it(engine, tokens):
     tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
-    assert SharedTokens(engine, **PLATFORM, client_secret=SecretStr("other")).load() is None
+    assert SharedTokens(engine, SystemClock(), **PLATFORM, client_secret=SecretStr("other")).load() is None
 
 
 def test_one_of_all_workers_may_ask_for_a_token(engine, tokens):
-    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    other = SharedTokens(engine, SystemClock(), **PLATFORM, client_secret=SecretStr("s3cret"))
     assert not other.is_leased()
     mine = tokens.lease(60)
     assert mine
@@ -85,7 +93,7 @@ def test_one_of_all_workers_may_ask_for_a_token(engine, tokens):
 
 
 def test_a_worker_that_comes_back_too_late_neither_frees_nor_overwrites_the_lease_of_another(engine, tokens):
-    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    other = SharedTokens(engine, SystemClock(), **PLATFORM, client_secret=SecretStr("s3cret"))
     late = tokens.lease(0)
     assert late
     theirs = other.lease(60)
@@ -101,6 +109,41 @@ def test_a_worker_that_comes_back_too_late_neither_frees_nor_overwrites_the_leas
     assert tokens.is_leased(), "its own lease was made longer meanwhile"
     other.save(longer, SecretStr("new"), 7200)
     assert tokens.load().secret.get_secret_value() == "new"
+
+
+def test_a_process_uses_a_token_for_a_minute_without_another_look(engine):
+    clock = _Clock()
+    tokens, other = (
+        SharedTokens(engine, clock, **PLATFORM, client_secret=SecretStr("s3cret")) for clock in (clock, SystemClock())
+    )
+
+    def read():
+        held = tokens.load()
+        return held.secret.get_secret_value(), round(held.remaining_s)
+
+    other.save(other.lease(60), SecretStr("first"), 7200)
+    assert read() == ("first", 7200)
+    other.save(other.lease(60), SecretStr("second"), 3600)
+    clock.now_s = KEPT_S - 1
+    assert read() == ("first", 7200 - KEPT_S + 1)
+    clock.now_s = KEPT_S
+    assert read() == ("second", 3600)
+    tokens.save(tokens.lease(60), SecretStr("third"), 30)
+    assert read() == ("third", 30)
+    other.save(other.lease(60), SecretStr("fourth"), 7200)
+    tokens.discard(SecretStr("third"))
+    assert read() == ("fourth", 7200)
+
+
+def test_a_process_uses_no_token_beyond_its_end(engine):
+    clock = _Clock()
+    tokens = SharedTokens(engine, clock, **PLATFORM, client_secret=SecretStr("s3cret"))
+    tokens.save(tokens.lease(60), SecretStr("short"), 5)
+    assert tokens.load().remaining_s > 4
+    with engine.begin() as connection:
+        connection.execute(sa.update(token).values(encrypted=None))
+    clock.now_s = 6.0
+    assert tokens.load() is None
 
 
 def test_an_expired_lease_without_a_new_holder_still_saves_its_token(tokens):

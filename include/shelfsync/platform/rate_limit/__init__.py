@@ -42,6 +42,7 @@ class RateLimiter:
         outage_s: float = 5.0,
     ) -> None:
         self._engine = engine
+        self._alone = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._clock = clock
         self._admission = Admission(
             settings, clock.monotonic_s, rate=rate, chance=chance, database_time=database_time, outage_s=outage_s
@@ -105,5 +106,5 @@ class RateLimiter:
         if isinstance(step, Sleep):
             self._clock.sleep(step.seconds)
             return None
-        with self._engine.begin() as connection:
+        with (self._alone if step.alone else self._engine).begin() as connection:
             return step.run(connection)

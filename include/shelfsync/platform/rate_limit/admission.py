@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from shelfsync import metrics
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.platform.rate_limit.allowance import Allowance, Ask, Contact, Turn
-from shelfsync.platform.rate_limit.pauses import Answer, record
+from shelfsync.platform.rate_limit.pauses import Answer, count, go_on, stop
 from shelfsync.platform.rate_limit.priorities import known
 from shelfsync.platform.rate_limit.schedule import Rate
 
@@ -37,9 +37,10 @@ _AWAY_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A step: run this in one transaction, and send the result back."""
+    """A step: run this in one transaction, and send the result back. `alone`: it is one statement, which commits itself."""
 
     run: Callable[[Connection], Any]
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,11 @@ class Admission:
         answer = Answer(operation, status, retry_after_s, blocked)
         metrics.count(f"rate_limit.answers.{self._priorities.pop(who, 'unknown')}.{status}")
         try:
-            silent_s = yield Transaction(lambda connection: self._record(connection, answer, who))
+            silent_s = 0.0
+            if answer.stops:
+                silent_s = yield Transaction(lambda connection: self._record_stop(connection, answer, who))
+            elif (yield Transaction(lambda connection: self._count(connection, answer, who), alone=True)):
+                yield Transaction(lambda connection: go_on(connection, self.allowance), alone=True)
             self._away.pop(who, None)
         except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
             if answer.stops:
@@ -156,11 +161,14 @@ class Admission:
         metrics.count(f"rate_limit.requests.{priority}")
         metrics.timing(f"rate_limit.wait.{priority}", waited_s)
 
-    def _record(self, connection: Connection, answer: Answer, who: Hashable) -> float:
-        state = self.allowance.lock(
-            connection
-        )  # first of all, here and in every look: one order of locks has no deadlock
-        return record(connection, self.allowance, state, answer, self._chance, permit_id=self._away.get(who))
+    def _count(self, connection: Connection, answer: Answer, who: Hashable) -> bool:
+        """Takes no lock of the allowance: it writes only rows that no look writes, so neither waits for the other."""
+        return count(connection, self.allowance, answer, self._away.get(who))
+
+    def _record_stop(self, connection: Connection, answer: Answer, who: Hashable) -> float:
+        state = self.allowance.lock(connection)  # first, here and in every look: one order of locks has no deadlock
+        self._count(connection, answer, who)
+        return stop(connection, self.allowance, state, answer, self._chance)
 
     def _has_arrived(self, connection: Connection, who: Hashable) -> None:
         """The request before this one of the same sender, answered or not."""
@@ -170,7 +178,8 @@ class Admission:
     def _look(self, connection: Connection, ask: Ask, who: Hashable) -> Turn:
         state = self.allowance.lock(connection)
         for answer in tuple(self._unrecorded):
-            record(connection, self.allowance, state, answer, self._chance)
+            count(connection, self.allowance, answer)
+            stop(connection, self.allowance, state, answer, self._chance)
             state = self.allowance.lock(connection)
         self._has_arrived(connection, who)
         if ask.forfeited:

@@ -68,33 +68,21 @@ def pause_s(answer: Answer, strikes: int, chance: random.Random, *, longest_s: f
     return min(silent_s * (1 + JITTER * chance.random()) + chance.random(), longest_s)
 
 
-def record(
-    connection: Connection,
-    of: Allowance,
-    state: Locked,
-    answer: Answer,
-    chance: random.Random,
-    *,
-    permit_id: int | None = None,
-) -> float:
-    """Counts an answer; returns how long no process sends because of it, in seconds.
+def count(connection: Connection, of: Allowance, answer: Answer, permit_id: int | None = None) -> bool:
+    """Counts an answer, in one statement; returns whether the last answer that the allowance knows was a stop.
 
-    `state`: what `lock` returned. `permit_id`: of the request, which has arrived.
+    `permit_id`: of the request, which has arrived.
     """
-    if answer.stops:
-        silent_s = _stop(connection, of, state, answer, chance)
-    else:
-        silent_s = 0.0
-        if state.strikes:
-            _go_on(connection, of)
     counts = {"answers": 1, "stops": int(answer.stops), "failures": int(answer.status >= 500)}
     counted = of.usage("", answer.operation, of.database_time, **counts)
-    connection.execute(counted if permit_id is None else counted.add_cte(of.arrived(permit_id).cte("arrived")))
-    return silent_s
+    if permit_id is not None:
+        counted = counted.add_cte(of.arrived(permit_id).cte("arrived"))
+    struck = sa.select(tables.allowance.c.strikes > 0).where(tables.allowance.c.key == of.key).scalar_subquery()
+    return bool(connection.execute(counted.returning(struck)).scalar_one())
 
 
-def _stop(connection: Connection, of: Allowance, state: Locked, answer: Answer, chance: random.Random) -> float:
-    """Pauses, or extends the pause in force.
+def stop(connection: Connection, of: Allowance, state: Locked, answer: Answer, chance: random.Random) -> float:
+    """Pauses, or extends the pause in force; returns how long no process sends, in seconds. `state`: what `lock` returned.
 
     Requests that were on their way when the first stop came get the same answer: they are no new strike.
     """
@@ -115,7 +103,7 @@ def _stop(connection: Connection, of: Allowance, state: Locked, answer: Answer, 
     return (until - now).total_seconds()
 
 
-def _go_on(connection: Connection, of: Allowance) -> None:
+def go_on(connection: Connection, of: Allowance) -> None:
     """A success after a pause: the next stop is a first one again. An answer to a request from before the pause does not count."""
     allowance = tables.allowance
     connection.execute(

@@ -103,6 +103,7 @@ def test_workers_that_find_the_token_when_they_come_through_the_gate_give_their_
         credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
         store = SharedTokens(
             mine,
+            SystemClock(),
             base_url=sandbox.base_url,
             chain="demo-chain",
             client_id="demo-client",
@@ -300,12 +301,12 @@ def test_a_short_outage_is_borne(reachable_folder):
 
 @pytest.mark.slow
 def test_processes_that_freeze_in_the_middle_are_cut_off(engine, database_url):
-    """One process freezes while it holds the lock, another while it counts an answer; other callers wait only briefly."""
+    """One process freezes while it holds the lock, another while it records a stop; other callers wait only briefly."""
     frozen_engine = create_engine(database_url)
     admission = _limiter(frozen_engine)._admission
-    answer = Answer("put_catalog", 200, None, False)
+    answer = Answer("put_catalog", 429, None, False)
     frozen = []
-    for step in (admission.allowance.lock, lambda connection: admission._record(connection, answer, "a caller")):
+    for step in (admission.allowance.lock, lambda connection: admission._record_stop(connection, answer, "a caller")):
         frozen.append(frozen_engine.connect())
         frozen[-1].begin()
         step(frozen[-1])
@@ -332,7 +333,7 @@ def test_a_database_without_our_tables_is_a_configuration_error(empty_database_u
 
 
 def test_answers_and_late_wakers_never_lock_each_other_out(engine):
-    """All of a process's writes take the allowance's row first: an answer, a forfeited slot and a look have one order of locks."""
+    """A forfeited slot and a look take the allowance's row first, and an answer writes rows that neither of them writes."""
     limiters = [RateLimiter(engine, RateLimitSettings(), SystemClock(), rate=FAST) for _ in range(4)]
     failures = []
 
