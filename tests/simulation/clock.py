@@ -61,6 +61,9 @@ class VirtualSubscription(Subscription):
         if self._looks > LOOKS_MAX:
             raise AssertionError(f"I15: a wait has not ended after {LOOKS_MAX} looks")
 
+    def noticed(self, jobs: Collection[str] | None) -> bool:
+        return False
+
     async def pause(self, seconds: float, jobs: Collection[str] | None) -> None:
         self._clock.sleep(seconds)
 

@@ -107,9 +107,9 @@ class JobEvent(JobReport):
     received_at: dt.datetime
 
 
-def newest(connection: Connection) -> int:
-    """Number of the newest event. The result of a request that is sent from now on can only be in a later event."""
-    return int(connection.execute(sa.select(sa.func.max(event.c.event_id))).scalar() or 0)
+def newest() -> sa.ScalarSelect[Any]:
+    """Number of the newest event, as a value of a statement. The result of a request that is sent later can only be in a later event."""
+    return sa.select(sa.func.coalesce(sa.func.max(event.c.event_id), 0)).scalar_subquery()
 
 
 def of_job(connection: Connection, platform_job_id: str) -> Sequence[Any]:
@@ -160,16 +160,14 @@ def quarantine(connection: Connection, event_id: int, reason: str) -> None:
 
 def mark_processed(connection: Connection, platform_job_id: str, *, up_to: int) -> int:
     """Marks the events up to this id as processed, in the caller's transaction; returns how many were unprocessed."""
-    return connection.execute(
-        sa.update(event)
-        .where(
-            event.c.kind == "job",
-            event.c.platform_job_id == platform_job_id,
-            event.c.event_id <= up_to,
-            event.c.processed_at.is_(None),
-        )
-        .values(processed_at=sa.func.clock_timestamp())
-    ).rowcount
+    return connection.execute(processed(platform_job_id, up_to=up_to)).rowcount
+
+
+def processed(platform_job_id: str, *, up_to: int) -> sa.Update:
+    """The same as a part of another statement."""
+    these = (event.c.kind == "job", event.c.platform_job_id == platform_job_id, event.c.event_id <= up_to)
+    unprocessed = sa.update(event).where(*these, event.c.processed_at.is_(None))
+    return unprocessed.values(processed_at=sa.func.clock_timestamp())
 
 
 def replay(connection: Connection, platform_job_id: str) -> int:
@@ -238,11 +236,16 @@ class Subscription:
 
     async def pause(self, seconds: float, jobs: Collection[str] | None) -> None:
         """Ends after `seconds`, or at a notification of one of these jobs of the platform; None: of any."""
-        self._jobs, self._looking = jobs, False
-        if not any(self._concerned(job) for job in self._early):
+        early, self._looking = self.noticed(jobs), False
+        if not early:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):  # wait_for may swallow a cancellation that comes with the event
                     await self._wake.wait()
+
+    def noticed(self, jobs: Collection[str] | None) -> bool:
+        """Whether a notification of one of these jobs of the platform has come since the last look; None: of any."""
+        self._jobs = jobs
+        return self._wake.is_set() or any(self._concerned(job) for job in self._early)
 
     def notify(self, job: str) -> None:
         """A notification arrived."""

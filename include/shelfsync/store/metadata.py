@@ -114,6 +114,11 @@ def one_of(states: Iterable[StrEnum], column: str = "state") -> str:
     return f"{column} IN ({', '.join(repr(state.value) for state in states)})"
 
 
+def together(statement: sa.Update, *also: sa.Update) -> sa.Update:
+    """One statement that changes all of these, each another table."""
+    return statement.add_cte(*(one.cte(f"also_{number}") for number, one in enumerate(also)))
+
+
 def instant() -> sa.ColumnElement[Any]:
     """The present as SQL. In a session that has set `shelfsync.instant`, it is that time: a simulation sets it."""
     return sa.func.ledger.instant(type_=sa.DateTime(timezone=True))

@@ -6,16 +6,16 @@ How a table is copied is declared once. A step names the rows that it has change
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
-
-from shelfsync.store.bulk import among
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sqlalchemy.dialects.postgresql import Insert
     from sqlalchemy.engine import Connection
 
 
@@ -33,19 +33,22 @@ class Mirror:
 
     def copy(self, connection: Connection, changed: Iterable[Any]) -> None:
         """Copies the rows of these keys of the ledger, as it has them now in this transaction."""
-        wanted = list(changed)
-        if not wanted:
-            return
+        if wanted := list(changed):
+            connection.execute(self._copying, {"changed_keys": wanted})
+
+    @cached_property
+    def _copying(self) -> Insert:
+        """Built once a process: a step sends it for each vendor."""
         names = list(self.rows.selected_columns.keys())
+        changed = sa.bindparam("changed_keys", type_=ARRAY(self.by.type))
         # in one order, so that two processes never wait for each other
-        rows = self.rows.where(among(self.by, wanted)).order_by(self.by)
+        rows = self.rows.where(self.by == sa.any_(changed)).order_by(self.by)
         statement = insert(self.table).from_select(names, rows)
         key = self.table.primary_key.columns.keys()
         new = {name: self._next(name, statement.excluded[name]) for name in names if name not in key}
         if set(new) <= self.first_stays:
-            connection.execute(statement.on_conflict_do_nothing())
-        else:
-            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=new))
+            return statement.on_conflict_do_nothing()
+        return statement.on_conflict_do_update(index_elements=key, set_=new)
 
     def _next(self, name: str, now: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
         return sa.func.coalesce(self.table.c[name], now) if name in self.first_stays else now

@@ -122,12 +122,12 @@ def append(
     _insert(connection, common, pieces, first=last + 1)
 
 
-def is_last(connection: Connection, one: PlannedBatch) -> bool:
-    """Whether nothing else of its vendor and run is still to be sent or still with the platform."""
+def others_left(one: PlannedBatch) -> sa.Exists:
+    """Whether something else of its vendor and run is still to be sent or still with the platform, as a condition of a statement."""
     mine = (batch.c.vendor == one.vendor, batch.c.run_id == one.run_id, batch.c.batch_id != one.batch_id)
     open_job = sa.exists().where(job.c.batch_id == batch.c.batch_id, job.c.state.in_(OPEN_STATES))
     others = sa.select(batch.c.batch_id).where(*mine, sa.or_(batch.c.state == BatchState.PLANNED, open_job))
-    return not connection.execute(sa.select(others.exists())).scalar_one()
+    return others.exists()
 
 
 def searched(connection: Connection, batch_ids: Iterable[int]) -> set[int]:
@@ -216,7 +216,12 @@ def _read(connection: Connection, statement: sa.Select[Any]) -> list[PlannedBatc
 
 def set_state(connection: Connection, batch_id: int, state: BatchState) -> None:
     """Moves one batch to planned, sent, done, superseded or rejected."""
-    connection.execute(batch.update().where(batch.c.batch_id == batch_id).values(state=state))
+    connection.execute(moved(batch_id, state))
+
+
+def moved(batch_id: int, state: BatchState) -> sa.Update:
+    """The same as a part of another statement."""
+    return batch.update().where(batch.c.batch_id == batch_id).values(state=state)
 
 
 def supersede_older(connection: Connection, vendor: str, generation: int) -> None:

@@ -138,7 +138,9 @@ def read(connection: Connection, job_id: int) -> ExportJob:
     return row.read_all(connection, _select().where(job.c.job_id == job_id), ExportJob)[0]
 
 
-def attempt(connection: Connection, one: ExportJob, *, deadline_s: float, after_event: int | None = None) -> bool:
+def attempt(
+    connection: Connection, one: ExportJob, *, deadline_s: float, after_event: sa.ScalarSelect[Any] | None = None
+) -> bool:
     """Commits that the request is about to leave, with what was sent of the vendor before it; False: the job has ended.
 
     `after_event`: the newest event of the inbox before the first request of this export.

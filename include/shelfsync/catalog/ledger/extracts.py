@@ -78,9 +78,9 @@ def past(connection: Connection, vendor: str, generation: int, snapshot_path: st
             repeated = again.read_at
             undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
     newest = sa.select(feed.c.unrestored_path).where(mine).order_by(feed.c.generation.desc()).limit(1)
-    unrestored = connection.execute(newest).scalar_one_or_none()
+    of_newest = sa.select(newest.scalar_subquery(), _newest_categories(mine))
+    unrestored, categories = connection.execute(of_newest).one()
     trusted = last[0].run_id if last else None
-    categories = _newest_categories(connection, mine)
     return Past(tuple(row.rows for row in last), repeated, categories, undone, unrestored, trusted)
 
 
@@ -108,12 +108,12 @@ def newer(connection: Connection, vendor: str, generation: int) -> bool:
 
 def categories_of(connection: Connection, vendor: str) -> str | None:
     """Lake: SKU and its last known category; None: the ERP never had one."""
-    return _newest_categories(connection, feed.c.vendor == vendor)
+    return connection.execute(sa.select(_newest_categories(feed.c.vendor == vendor))).scalar_one()
 
 
-def _newest_categories(connection: Connection, mine: sa.ColumnElement[bool]) -> str | None:
+def _newest_categories(mine: sa.ColumnElement[bool]) -> sa.ScalarSelect[str | None]:
     newest = sa.select(feed.c.categories_path).where(mine, feed.c.categories_path.is_not(None))
-    return connection.execute(newest.order_by(feed.c.generation.desc()).limit(1)).scalar_one_or_none()
+    return newest.order_by(feed.c.generation.desc()).limit(1).scalar_subquery()
 
 
 def record(

@@ -31,6 +31,7 @@ class CatalogJob(row.Job):
     generation: int
     priority: str
     sent: int
+    unaccounted: int | None
     outcomes_path: str | None
 
     @property
@@ -76,12 +77,12 @@ def begin(
     plan: int,
     sent: int,
     deadline_s: float,
-    after_event: int | None = None,
+    after_event: sa.ScalarSelect[Any] | None = None,
 ) -> int | None:
-    """Commits the intention to send. Returns the job's number, or None if an open job forbids it (I5).
+    """Commits the intention to send, and counts it as an attempt. Returns the job's number, or None if an open job forbids it (I5).
 
-    An open job of this batch, or of another plan of the vendor, forbids it. `after_event`: the newest event of the inbox;
-    events up to it cannot be about this job.
+    An open job of this batch, or of another plan of the vendor, forbids it; then nothing of the transaction is written. `after_event`: the
+    newest event of the inbox; events up to it cannot be about this job.
     """
     values = {
         "kind": Kind.CATALOG,
@@ -93,12 +94,13 @@ def begin(
         "created_at": instant(),
         "deadline_at": after(deadline_s),
         "after_event": after_event,
+        "attempts": 1,
     }
     of_vendor = sa.and_(vendor_table.c.vendor == vendor, vendor_table.c.open_plan.is_distinct_from(plan))
     try:
-        with connection.begin_nested():
-            connection.execute(vendor_table.update().where(of_vendor).values(open_plan=plan))
-            return int(connection.execute(job.insert().values(values).returning(job.c.job_id)).scalar_one())
+        opened = vendor_table.update().where(of_vendor).values(open_plan=plan).cte("opened")
+        begun = job.insert().values(values).returning(job.c.job_id).add_cte(opened)
+        return int(connection.execute(begun).scalar_one())
     except IntegrityError as error:
         if any(name in str(error.orig) for name in ("fk_job_one_open_plan", "uq_job_open_batch")):
             return None
@@ -108,11 +110,6 @@ def begin(
 def newest(connection: Connection) -> int:
     """The number of the newest job; 0: there is none."""
     return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(job.c.job_id), 0))).scalar_one())
-
-
-def unaccounted_of(connection: Connection, job_id: int) -> int:
-    """SKUs of this job that the platform did not report."""
-    return int(connection.execute(sa.select(job.c.unaccounted).where(job.c.job_id == job_id)).scalar_one() or 0)
 
 
 def ended_without_result(connection: Connection, batch_ids: Iterable[int]) -> set[int]:

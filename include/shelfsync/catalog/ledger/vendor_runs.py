@@ -11,11 +11,12 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
 from shelfsync.catalog.state import BatchState, RunState, VendorState
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -31,6 +32,7 @@ class VendorRun:
     state: VendorState
     failed_step: str | None
     error: str | None
+    rows_raw: int
     raw_path: str | None
     reported_path: str | None
     snapshot_path: str | None
@@ -70,8 +72,13 @@ def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None
 
 def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
     """This vendor in this run, or None."""
-    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
-    return next(iter(_read(connection, statement)), None)
+    return of_vendors(connection, run_id, [name]).get(name)
+
+
+def of_vendors(connection: Connection, run_id: int, names: Collection[str]) -> dict[str, VendorRun]:
+    """These vendors in this run, by name; one that the run does not know is missing."""
+    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, among(vendor_run.c.vendor, names))
+    return {row.vendor: row for row in _read(connection, statement)}
 
 
 def _read(connection: Connection, statement: sa.Select[Any]) -> list[VendorRun]:
@@ -140,12 +147,6 @@ def in_step_before(connection: Connection, name: str, generation: int, *, days: 
     )
     old = sa.select(vendor.c.vendor).where(vendor.c.vendor == name, vendor.c.created_at < after(-days * 86_400))
     return bool(connection.execute(sa.select(sa.or_(whole.exists(), old.exists()))).scalar_one())
-
-
-def rows_raw(connection: Connection, run_id: int, name: str) -> int:
-    """Rows that the run's extract has of this vendor."""
-    statement = sa.select(vendor_run.c.rows_raw).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
-    return int(connection.execute(statement).scalar_one())
 
 
 def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
@@ -261,8 +262,8 @@ def write(connection: Connection, run_id: int, name: str, **values: Any) -> None
     connection.execute(statement.values(**values, updated_at=instant()))
 
 
-def acknowledge(connection: Connection, run_id: int, name: str, generation: int) -> None:
-    """Marks this snapshot as acknowledged, unless the run was read again since, or gave up a part of it.
+def acknowledge(connection: Connection, run_id: int, name: str, generation: int, *, unless: sa.Exists) -> None:
+    """Marks this snapshot as acknowledged, unless the run was read again since, gave up a part of it, or has more to do (`unless`).
 
     If a newer run took over a part of it, it is superseded: the platform never acknowledged the whole.
     """
@@ -273,7 +274,7 @@ def acknowledge(connection: Connection, run_id: int, name: str, generation: int)
     )
     connection.execute(
         vendor_run.update()
-        .where(*mine)
+        .where(*mine, ~unless)
         .values(
             state=sa.case((given_up, VendorState.SUPERSEDED), else_=VendorState.ACKNOWLEDGED),
             error=sa.case(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
+from shelfsync.catalog.ledger import batches, rejections, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import bisection, rejected_skus
@@ -50,8 +50,7 @@ def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
         raise Skip(f"job {job.job_id} is still {job.state}")
     batch = batches.read(lease.session, job.batch_id)
     move_baseline(context, lease, job.vendor, lambda base: _next(context, job, batch, base), still=_waits(job))
-    unaccounted = catalog_jobs.unaccounted_of(lease.session, job.job_id)
-    if unaccounted:
+    if unaccounted := job.unaccounted or 0:
         ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"
         if unaccounted == job.sent:
             bisection.raise_if_waiting(context, job.vendor, ending)
@@ -96,14 +95,10 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
         rejections.release(connection, job.vendor, accepted.to_pylist())
         still_wanted = [row for row in wanted if row["sku"] not in gone]
         rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)
-        job_row.end(connection, job.job_id, *ended)
-        batches.set_state(connection, batch.batch_id, BatchState.DONE)
-        if has_outcome:
-            vendors.clear_failures(connection, job.vendor)
+        job_row.end(connection, job.job_id, *ended, batches.moved(batch.batch_id, BatchState.DONE))
         if failed is not None:
             bisection.note(context, connection, job, batch, failed)
-        if batches.is_last(connection, batch):
-            vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
+        vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation, unless=batches.others_left(batch))
         record.JOB.copy(connection, [job.job_id])
 
     def report() -> None:
@@ -115,7 +110,7 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
             len(rejected),
         )
 
-    return Move(moved, job.generation, also, report, job_id=job.job_id, sent=items, gone=gone)
+    return Move(moved, job.generation, also, report, job_id=job.job_id, sent=items, gone=gone, has_outcome=has_outcome)
 
 
 def _without_result(outcomes: pa.Table) -> str:

@@ -94,8 +94,8 @@ def _reject(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, er
         count_failure(context, connection, batch.vendor)
         rejected_skus.remember(context, connection, batch.vendor, job_id, wanted, otherwise="invalid_value")
         batches.set_state(connection, batch.batch_id, BatchState.REJECTED)
-        if batches.is_last(connection, batch):
-            vendor_runs.acknowledge(connection, batch.run_id, batch.vendor, batch.generation)
+        others = batches.others_left(batch)
+        vendor_runs.acknowledge(connection, batch.run_id, batch.vendor, batch.generation, unless=others)
 
     if job.state == State.SUBMITTING:
         write_outcomes(context, lease, job, batch, items, outcomes, end=(State.REJECTED, str(error)[:1000]), also=note)

@@ -45,9 +45,16 @@ def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: 
     with context.engine.connect() as connection:
         jobs = catalog_jobs.open_jobs(connection, run_id=run_id, vendors=wanted)
     with fetched_ahead(context, jobs, lambda job: job.vendor, partial(_file_of, context)) as ahead:
-        in_order = ahead.in_order(wanted, str)
-        work = partial(_confirm, ahead=ahead)
-        return each_open_job(context, run_id, in_order, "confirm", work, otherwise=otherwise, comes_back=comes_back)
+        return each_open_job(
+            context,
+            run_id,
+            wanted,
+            "confirm",
+            partial(_confirm, ahead=ahead),
+            otherwise=otherwise,
+            comes_back=comes_back,
+            in_order=lambda names: ahead.in_order(names, str),
+        )
 
 
 def _confirm(context: Context, job: CatalogJob, lease: Lease, *, ahead: Ahead) -> None:
@@ -83,7 +90,7 @@ def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease, a
         outcomes = _without_log(context, job, items, found)
     else:
         outcomes = _by_log(context, job, items, found.lines)
-    write_outcomes(context, lease, job, batch, items, outcomes)
+    write_outcomes(context, lease, job, batch, items, outcomes, log_path=found.path)
 
 
 def end_overdue(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> None:
@@ -120,11 +127,12 @@ def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception 
 class _Log:
     """The log of an ended job. `lines`: None if none will come, for the reason `trouble`; that too is None where the job has no link.
 
-    `news`: the platform's last report of the job.
+    `news`: the platform's last report of the job. `path`: lake, the log, if the job has no path of it yet.
     """
 
     news: Report
     lines: pa.Table | None = None
+    path: str | None = None
     trouble: Exception | None = None
 
 
@@ -170,7 +178,7 @@ def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log
 
 
 def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
-    """The job's log, downloaded once and stored. Raises the error of a log that may come later."""
+    """The job's log, downloaded once; its path is stored with the outcomes. Raises the error of a log that may come later."""
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     found = _Log(news)
     if job.result_path is not None:
@@ -183,8 +191,9 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead
 
     def use(url: str) -> pa.Table:
         path = ahead.path(context, job, job.vendor, url, _file_of(context, job))
-        _keep(context, job, path, lease)
-        return _read_log(context, job, path, lease)
+        lines = _read_log(context, job, path, lease)
+        found.path = path
+        return lines
 
     def ask() -> Report:
         found.news = poll(context, job)
@@ -235,14 +244,14 @@ def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.
             log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  one line is enough
             return error.log
         except Exception:
-            _keep(context, job, None, lease)
+            _forget_log(context, job, lease)
             raise
 
 
-def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> None:
+def _forget_log(context: Context, job: CatalogJob, lease: Lease) -> None:
     with context.engine.begin() as connection:
         lease.hold(connection)
-        job_row.fetched(connection, job.job_id, path)
+        job_row.forget_file(connection, job.job_id)
 
 
 def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:

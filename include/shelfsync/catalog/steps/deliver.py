@@ -183,16 +183,13 @@ class _Outrun:
 
 def _again(
     connection: Connection, known: CatalogJob, state: vendors.Vendor
-) -> tuple[int, PlannedBatch, bool] | _Outrun | str:
-    """The job whose request may have been lost, if it may be sent again; otherwise why not."""
+) -> tuple[int, PlannedBatch, bool] | _Outrun:
+    """The job whose request may have been lost, if it may be sent again, which is one more attempt."""
     batch = batches.read(connection, known.batch_id)
-    if state.fence <= batch.generation:
-        return known.job_id, batch, True
-    if known.attempts:
+    if state.fence > batch.generation:
         return _Outrun(known.job_id)
-    job_row.end(connection, known.job_id, State.SUPERSEDED, "it was never sent, and a newer generation was planned")
-    batches.set_state(connection, batch.batch_id, BatchState.SUPERSEDED)
-    return "a newer run goes on"
+    job_row.attempt(connection, known.job_id)
+    return known.job_id, batch, True
 
 
 def _new(
@@ -213,8 +210,7 @@ def _new(
         waiting = [one for one in waiting if one.plan == known[0].plan]
         if not waiting:
             return f"job {known[0].job_id} is {known[0].state}, and the rest belongs to another plan"
-    searched = batches.searched(connection, [job.batch_id for job in known])
-    if searched:
+    if searched := known and batches.searched(connection, [job.batch_id for job in known]):
         failed = catalog_jobs.ended_without_result(connection, [one.halved_from or 0 for one in waiting])
         waiting = [one for one in waiting if one.halved_from not in failed - searched]
         if not waiting:
@@ -230,7 +226,7 @@ def _new(
         plan=planned.plan,
         sent=planned.item_count,
         deadline_s=context.settings.sync.job_deadline_s,
-        after_event=events.newest(connection),
+        after_event=events.newest(),
     )
     if job_id is None:
         return "a job of another plan of this vendor is open"
@@ -239,10 +235,10 @@ def _new(
 
 def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch) -> str | None:
     """Why a planned batch must not be sent any more: the fence is higher, or its baseline is out of date (I4)."""
-    base = vendors.current_baseline(connection, planned.vendor)
-    moved_by_others = state.baseline_version != planned.base_version and (
-        base is None or base.generation != planned.generation
-    )
+    moved_by_others = False
+    if state.baseline_version != planned.base_version:
+        base = vendors.current_baseline(connection, planned.vendor)
+        moved_by_others = base is None or base.generation != planned.generation
     if state.fence <= planned.generation and not moved_by_others:
         return None
     why = (
@@ -256,10 +252,20 @@ def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch)
 
 
 def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, triage: ForbiddenTriage) -> bool:
-    """Sends the batch as the request of its job. False: the platform rejected it as a whole, and what is in it is planned otherwise."""
+    """Sends the batch as the request of its job. False: the platform rejected it as a whole, and what is in it is planned otherwise.
+
+    The first attempt is committed with the beginning of the job, or with that of its repetition.
+    """
+    again = False
 
     def send() -> PlatformJob:
-        return _send(context, lease, job_id, batch)
+        nonlocal again
+        if again:
+            with context.engine.begin() as connection:
+                lease.hold(connection)
+                job_row.attempt(connection, job_id)
+        again = True
+        return _send(context, lease, batch)
 
     name = f"vendor {batch.vendor}, job {job_id}"
     match submit(context, Request(job_id, name, batch.vendor, send), triage):
@@ -285,16 +291,13 @@ def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBa
             return False
 
 
-def _send(context: Context, lease: Lease, job_id: int, batch: PlannedBatch) -> PlatformJob:
-    """Commits the attempt, then sends the body of the batch."""
+def _send(context: Context, lease: Lease, batch: PlannedBatch) -> PlatformJob:
+    """Sends the body of the batch."""
     from shelfsync.catalog.bodies import stream
 
     platform = context.settings.platform
     items = context.lake.read_table(batch.items_path)
     body = stream(items, key=platform.item_key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)
-    with context.engine.begin() as connection:
-        lease.hold(connection)
-        job_row.attempt(connection, job_id)
     held = StreamedBody(HeldBody(body, batch.body_bytes, context, lease), batch.body_bytes)
     return context.open_platform().update_catalog(batch.vendor, held, priority=batch.priority)
 

@@ -42,22 +42,22 @@ if TYPE_CHECKING:
 def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes the delta of each vendor. A vendor with an open job is left to the next run: its baseline is about to move."""
     rules = rules_of(context.settings.suppression)
+    with context.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
 
     def read(connection: Connection, row: VendorRun) -> _Facts:
         if row.snapshot_path is None:
             raise Skip("nothing was normalised")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
-        run = runs.read_run(connection, run_id)
         busy = None if run.dry_run else _why_busy(connection, run, row)
         rejected_skus.release_seen(context, connection, row.vendor)
         return _Facts(
             run,
             busy,
             vendors.current_baseline(connection, row.vendor),
-            runs.is_complete(connection, row.extract_id),
+            *runs.reading(connection, row.extract_id),
             rejected_skus.in_force(connection, row.vendor),
-            runs.read_at(connection, row.extract_id),
             vendor_runs.absent_before(connection, row.vendor, row.generation),
         )
 
@@ -72,7 +72,7 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
 
 
 class _Facts(NamedTuple):
-    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, the rejections in force.
+    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, when it was read, the rejections in force.
 
     `absent_before`: lake, the absent SKUs of the diff before this one.
     """
@@ -81,15 +81,15 @@ class _Facts(NamedTuple):
     busy: str | None
     base: BaselineVersion | None
     complete: bool
-    rejected: pa.Table
     read_at: dt.datetime | None
+    rejected: pa.Table
     absent_before: str | None
 
 
 def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
     from shelfsync.catalog.delta import compute_delta
 
-    run, _, base, complete, rejected, *_ = facts
+    run, _, base, complete, _, rejected, _ = facts
     snapshot = context.lake.read_table(snapshot_path)
     baseline = context.lake.read_or_empty(base and base.path, BASELINE)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)

@@ -28,6 +28,7 @@ def each_open_job(
     *,
     otherwise: str,
     comes_back: bool,
+    in_order: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> StepReport:
     """Calls `work` for each open job of this run, under the lease of its vendor. `otherwise`: why a vendor without one is skipped."""
 
@@ -38,4 +39,4 @@ def each_open_job(
                 raise Skip(otherwise)
             each_job(found, lambda job: work(context, job, lease))
 
-    return each_vendor(context, run_id, names, step, nothing, each, comes_back=comes_back)
+    return each_vendor(context, run_id, names, step, nothing, each, comes_back=comes_back, in_order=in_order)

@@ -47,21 +47,27 @@ def each_vendor(
     work: Callable[[VendorRun, _Facts], None],
     *,
     comes_back: bool = True,
+    in_order: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> StepReport:
     """Calls `work` for each vendor that has done the steps before, with what `read` has of it in the ledger.
 
     `read` runs in the transaction that reads the vendor's row. Both may raise Skip.
     An error that concerns every vendor (configuration, the database, a pause of the whole platform) is raised. Any other is written to
     the vendor's row, and the run reports it. `comes_back`: retries a vendor that another process works on, after the others.
-    `vendors` may name one several times; it is skipped once it has failed.
+    `vendors` may name one several times; it is skipped once it has failed. `in_order` yields them in the order of the work.
+
+    The rows of all vendors are read at once. Where a vendor has a second turn, its row is read again.
     """
     report = StepReport(step)
+    names = list(vendors)
+    with context.engine.connect() as connection:
+        rows = vendor_runs.of_vendors(connection, run_id, set(names))
 
     def one(name: str) -> None:
         with logs.about(run=run_id, vendor=name, step=step):
-            _one_vendor(context, run_id, name, report, read, work)
+            _one_vendor(context, run_id, name, rows.pop(name, None), report, read, work)
 
-    in_rounds(context.clock, vendors, report, one, wait_s=TAKEN_WAIT_S if comes_back else 0.0)
+    in_rounds(context.clock, in_order(names), report, one, wait_s=TAKEN_WAIT_S if comes_back else 0.0)
     for word, count in report.counts().items():
         metrics.count(f"{step}.vendors.{word}", count)
     return report
@@ -75,15 +81,17 @@ def _one_vendor(
     context: Context,
     run_id: int,
     name: str,
+    row: VendorRun | None,
     report: StepReport,
     read: Callable[[Connection, VendorRun], _Facts],
     work: Callable[[VendorRun, _Facts], None],
 ) -> None:
-    step, row, for_its_job = report.step, None, False
+    """`row`: the vendor in the run, if it is read already."""
+    step, for_its_job = report.step, False
     began_s = context.clock.monotonic_s()
     try:
         with context.engine.connect() as connection:
-            row = vendor_runs.read(connection, run_id, name)
+            row = row or vendor_runs.read(connection, run_id, name)
             reason = why_not(row, step)
             for_its_job = row is not None and reason is not None and _has_job_to_end(connection, row, step)
             if row is None or (reason and not for_its_job):

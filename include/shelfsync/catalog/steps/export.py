@@ -80,9 +80,8 @@ def _request(context: Context, one: ExportJob, triage: ForbiddenTriage) -> None:
 
     def send() -> PlatformJob:
         with context.engine.begin() as connection:
-            newest = events.newest(connection)
             deadline_s = context.settings.export.deadline_s
-            if not export_jobs.attempt(connection, one, deadline_s=deadline_s, after_event=newest):
+            if not export_jobs.attempt(connection, one, deadline_s=deadline_s, after_event=events.newest()):
                 raise Skip("requested before")
         return context.open_platform().export(one.vendor, priority="export")
 

@@ -13,7 +13,7 @@ from shelfsync.catalog.steps.each_vendor import each_vendor
 from shelfsync.catalog.steps.restore import hidden, judged
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
-from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.decisions.state import Subject
 from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def case_facts(context: Context, connection: Connection, row: VendorRun) -> Case
     return CaseFacts(
         *vendors.paths_of_version(connection, row.vendor, version),
         past,
-        vendor_runs.rows_raw(connection, row.run_id, row.vendor),
+        row.rows_raw,
         source_columns.since(connection, row.vendor, past.trusted_run, row.run_id) if holds_columns else [],
         first=not vendor_runs.in_step_before(connection, row.vendor, generation, days=days),
     )
@@ -304,10 +304,8 @@ class _Decided(NamedTuple):
 
 def _decided(context: Context, connection: Connection, vendor: str) -> _Decided:
     """Approved holds that no run has sent yet; and declined or expired ones that the newest extract still has."""
-    return _Decided(
-        holds.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours),
-        holds.of_vendor(connection, Subject.CATALOG, vendor, HoldState.DECLINED, HoldState.EXPIRED),
-    )
+    hours = context.settings.guards.approval_hours
+    return _Decided(*holds.decided(connection, Subject.CATALOG, vendor, hours=hours))
 
 
 def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:

@@ -50,6 +50,8 @@ class Move:
     """DELTA. It passed the guards: where a SKU was never acknowledged, these values are the best known ones."""
     gone: Sequence[str] = ()
     """SKUs that neither the ERP nor the platform has."""
+    has_outcome: bool = False
+    """The platform reported an outcome for a SKU, which ends the vendor's consecutive failures."""
 
 
 def move_baseline(
@@ -77,6 +79,8 @@ def move_baseline(
             if locked.baseline_version != (0 if base.version is None else base.version.version):
                 continue
             write(connection)
+            if move.has_outcome and locked.consecutive_failures:
+                vendors.clear_failures(connection, vendor)
             move.also(connection)
         move.report()
         break

@@ -48,12 +48,14 @@ def write_outcomes(
     *,
     end: tuple[State, str] | None = None,
     also: Callable[[Connection], None] | None = None,
+    log_path: str | None = None,
 ) -> None:
     """Writes the outcomes of a job: file, warehouse and the job's counts, in one transaction with `also`.
 
-    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
+    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that. `log_path`: lake, a log that was
+    downloaded for them.
     """
-    write = _stored(context, job, batch, items, outcomes, end=end)
+    write = _stored(context, job, batch, items, outcomes, end=end, log_path=log_path)
     with context.engine.begin() as connection:
         lease.hold(connection)
         write(connection)
@@ -70,6 +72,7 @@ def _stored(
     outcomes: pa.Table,
     *,
     end: tuple[State, str] | None,
+    log_path: str | None = None,
 ) -> Callable[[Connection], None]:
     """Writes the file of the outcomes. What is returned writes them to ledger and warehouse."""
     path = context.lake.write_table("outcome", job.vendor, outcomes)
@@ -77,14 +80,15 @@ def _stored(
     urgent = _urgent_accepted(context, batch, items, outcomes)
 
     def write(connection: Connection) -> None:
-        job_row.confirmed(connection, job.job_id, outcomes_path=path, **counts, urgent_accepted=urgent)
+        processed = [] if job.platform_job_id is None else [events.processed(job.platform_job_id, up_to=sys.maxsize)]
+        news = {"outcomes_path": path, **counts, "urgent_accepted": urgent}
+        if log_path is not None:
+            news["result_path"] = log_path
+        first = job_row.confirmed(connection, job.job_id, *processed, **news)
         if end is not None:
-            job_row.end(connection, job.job_id, *end)
-            batches.set_state(connection, batch.batch_id, BatchState.DONE)
-        if job.platform_job_id is not None:
-            events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
+            job_row.end(connection, job.job_id, *end, batches.moved(batch.batch_id, BatchState.DONE))
         record.JOB.copy(connection, [job.job_id])
-        record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
+        record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes), first=first)
 
     return write
 

@@ -150,9 +150,13 @@ def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Ta
     copy_into(connection, "warehouse.missed_change", rows, run_id=run_id, vendor=vendor)
 
 
-def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table) -> None:
-    """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing."""
-    connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
+def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table, *, first: bool = False) -> None:
+    """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing.
+
+    `first`: the job had no outcome until now, so that no earlier row is looked for in every month.
+    """
+    if not first:
+        connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
     if rows.num_rows == 0:
         return
     known_at = partitions.ensure_present(connection, "sku_outcome")

@@ -315,9 +315,22 @@ def approved(
     connection: Connection, subject: Subject, vendor: str | None = None, *, hours: float | None = None
 ) -> list[Hold]:
     """Approved holds whose approval may still release something, oldest first; `hours`: only those approved within so many."""
-    usable = sa.and_(_scope(subject, vendor), hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
+    mine = sa.and_(_scope(subject, vendor), _usable(hours))
+    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
+
+
+def decided(connection: Connection, subject: Subject, vendor: str, *, hours: float) -> tuple[list[Hold], list[Hold]]:
+    """`approved` of one vendor, and its declined and expired holds that its newest extract still has; in one statement."""
+    unchanged = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED)) & hold.c.superseded_by.is_(None)
+    mine = sa.and_(_scope(subject, vendor), sa.or_(_usable(hours), unchanged))
+    found = _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
+    usable = [one for one in found if one.state == HoldState.APPROVED]
+    return usable, [one for one in found if one.state != HoldState.APPROVED]
+
+
+def _usable(hours: float | None) -> sa.ColumnElement[bool]:
     lately = sa.true() if hours is None else hold.c.decided_at >= after(-hours * 3600)
-    return _holds(connection, sa.select(*_COLUMNS).where(usable, lately).order_by(hold.c.hold_id))
+    return sa.and_(hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None), lately)
 
 
 def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from partner_api.errors import (
     CredentialsError,
@@ -30,7 +30,7 @@ from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryA
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
 from shelfsync.store.engine import is_about_values
-from shelfsync.store.metadata import after, instant
+from shelfsync.store.metadata import after, instant, together
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -117,6 +117,8 @@ def answered(
     connection: Connection, job_id: int, *, platform_job_id: str, status: str | None, poll_after_s: float
 ) -> bool:
     """The platform accepted the request. False: another job of this kind already has this number, so the answer is wrong."""
+    other = job.alias("other")
+    taken = (other.c.platform_job_id == platform_job_id, other.c.kind == job.c.kind, other.c.job_id != job.c.job_id)
     values = {
         "state": State.OPEN,
         "platform_job_id": platform_job_id,
@@ -125,51 +127,37 @@ def answered(
         "next_poll_at": after(poll_after_s),
         "error": None,
     }
-    try:
-        with connection.begin_nested():
-            connection.execute(_this(job_id).values(values))
-    except IntegrityError:
-        return False
-    return True
+    return connection.execute(_this(job_id).where(~sa.exists().where(*taken)).values(values)).rowcount == 1
 
 
-def reported(
-    connection: Connection,
-    job_id: int,
-    *,
-    poll_after_s: float,
-    status: str | None = None,
-    result_url: str | None = None,
-    result_path: str | None = None,
-    feedback: list[dict[str, Any]] | None = None,
-) -> None:
-    """What a status call returned, and when to poll again; what is None stays as it was.
+def reported(connection: Connection, job_id: int, *, poll_after_s: float, **news: Any) -> bool:
+    """When to poll again, and by column what a status call returned; returns whether the job still waited for that.
 
     A job whose result is known keeps what was reported before: a late answer would put back the link that was removed. A job that
     has ended does not change at all.
     """
+    waits = job.c.state.in_(WAITING)
     values = {
-        "platform_status": status,
-        "result_url": result_url,
-        "result_path": result_path,
-        "feedback": feedback,
+        name: sa.case((waits, sa.literal(value, job.c[name].type)), else_=job.c[name]) for name, value in news.items()
     }
-    known = {name: value for name, value in values.items() if value is not None}
-    if known:
-        connection.execute(_this(job_id).where(job.c.state.in_(WAITING)).values(known))
     again = {"polls": job.c.polls + 1, "next_poll_at": after(poll_after_s)}
-    connection.execute(_this(job_id).where(job.c.state.in_(UNENDED_STATES)).values(again))
+    unended = _this(job_id).where(job.c.state.in_(UNENDED_STATES))
+    return bool(connection.execute(unended.values(values | again).returning(waits)).scalar_one_or_none())
 
 
-def fetched(connection: Connection, job_id: int, path: str | None) -> None:
-    """Stores the path of the result in the lake: it is fetched once, because links expire. None: the file was no result."""
-    connection.execute(_this(job_id).values(result_path=path))
+def forget_file(connection: Connection, job_id: int) -> None:
+    """Removes the path of a stored result that cannot be read."""
+    connection.execute(_this(job_id).values(result_path=None))
 
 
-def confirmed(connection: Connection, job_id: int, **values: Any) -> None:
-    """Marks the job as confirmed: its result is known and not applied yet. `values`: further columns, such as the counts."""
+def confirmed(connection: Connection, job_id: int, *also: sa.Update, **values: Any) -> bool:
+    """Marks the job as confirmed: its result is known and not applied yet. False: it did not wait for one.
+
+    `also`: what the same statement changes; `values`: further columns, such as the counts.
+    """
     known = {"state": State.CONFIRMED, "ended_at": instant(), **values}
-    connection.execute(_this(job_id).where(job.c.state.in_(WAITING)).values(known))
+    confirms = _this(job_id).where(job.c.state.in_(WAITING)).values(known)
+    return connection.execute(together(confirms, *also)).rowcount == 1
 
 
 def given_back(connection: Connection, job_id: int, error: str) -> None:
@@ -182,21 +170,18 @@ def failed(connection: Connection, job_id: int, error: str) -> None:
     _write(connection, job_id, error=error[:ERROR_CHARACTERS_MAX])
 
 
-def end(connection: Connection, job_id: int, state: State, error: str | None = None, **values: Any) -> None:
-    """Ends it as acknowledged, unconfirmed, failed, rejected or superseded; its link goes. `values`: such as the counts.
+def end(
+    connection: Connection, job_id: int, state: State, error: str | None = None, *also: sa.Update, **values: Any
+) -> None:
+    """Ends it as acknowledged, unconfirmed, failed, rejected or superseded; its link goes. `also`, `values`: as for `confirmed`.
 
     An error of an earlier step stays, unless the job ends well.
     """
     if error is not None or state == State.ACKNOWLEDGED:
         values["error"] = error and error[:ERROR_CHARACTERS_MAX]
-    _write(
-        connection,
-        job_id,
-        state=state,
-        result_url=None,
-        ended_at=sa.func.coalesce(job.c.ended_at, instant()),
-        **values,
-    )
+    ended_at = sa.func.coalesce(job.c.ended_at, instant())
+    ended = _this(job_id).values(state=state, result_url=None, ended_at=ended_at, **values)
+    connection.execute(together(ended, *also))
 
 
 def end_all(connection: Connection, rows: list[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -211,19 +211,26 @@ def quarantine(context: Context, event_id: int, reason: str) -> None:
         events.quarantine(connection, event_id, reason)
 
 
-def poll(context: Context, job: Job) -> Report:
+StatusCalls: TypeAlias = dict["Kind", StatusCall]
+"""What several polls in a row know of the status calls, so that not each reads it: empty after any poll that got no answer."""
+
+
+def poll(context: Context, job: Job, *, rows: Sequence[Any] | None = None, calls: StatusCalls | None = None) -> Report:
     """Sends one status call, charged to the rate limit, and stores its answer; the back-off of the next one grows.
 
     A platform without such a call is a normal thing (the interface promises none): then only an event ends the job, or its deadline.
-    A PartnerError is raised where the call failed and may succeed later.
+    A PartnerError is raised where the call failed and may succeed later. `rows`: its events, as for `known`.
     """
     kind = context.kinds[job.kind]
     if job.platform_job_id is None:
         return known(context, job)
-    call = status_call(context, job.kind) if kind.has_status_call(context.settings) else None
+    calls = {} if calls is None else calls
+    call = calls.pop(job.kind, None)
+    if call is None and kind.has_status_call(context.settings):
+        call = status_call(context, job.kind)
     if call is None or call.absent:
         postpone(context, job)
-        return known(context, job)
+        return known(context, job, rows)
     try:
         answer = kind.status(context.open_platform(), job)
     except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
@@ -231,7 +238,7 @@ def poll(context: Context, job: Job) -> Report:
         if kind.not_found_is_absent and not call.worked and isinstance(error, NotFoundError | NotEnabledError):
             found_absent(context, of=job.kind)
         postpone(context, job)
-        return known(context, job)
+        return known(context, job, rows)
     except PartnerError as error:
         if not is_forbidden(context, error, call, of=job.kind, overdue=job.overdue) or job.overdue:
             raise
@@ -242,30 +249,32 @@ def poll(context: Context, job: Job) -> Report:
             error,
         )
         postpone(context, job)
-        return known(context, job)
-    return _store(context, job, answer, call)
+        return known(context, job, rows)
+    now_and_then = call.present_s >= PRESENT_S / 30
+    calls[job.kind] = replace(call, present_s=0.0) if now_and_then else call
+    return _store(context, job, answer, rows, works=now_and_then)
 
 
-def _store(context: Context, job: Job, answer: Answer, call: StatusCall) -> Report:
-    """Stores the answer; returns what is known of the job with it. That the call works is written only now and then."""
+def _store(context: Context, job: Job, answer: Answer, rows: Sequence[Any] | None, *, works: bool) -> Report:
+    """Stores the answer; returns what is known of the job with it. `works`: stores that the status call works, too."""
     kind = context.kinds[job.kind]
     path = None
     if answer.result is not None:
         path = context.lake.write_bytes(f"{job.kind}_result", "all", ".json", answer.result)
+    news = {
+        "platform_status": storable(answer.status),
+        "result_url": storable(answer.result_url),
+        "feedback": storable(answer.feedback) or None,
+        "result_path": path,
+    }
+    news = {name: value for name, value in news.items() if value is not None}
+    pause_s = kind.pace(context.settings).pause_s(job.polls)
     with context.engine.begin() as connection:
-        row.reported(
-            connection,
-            job.job_id,
-            status=storable(answer.status),
-            result_url=storable(answer.result_url),
-            feedback=storable(answer.feedback) or None,
-            result_path=path,
-            poll_after_s=kind.pace(context.settings).pause_s(job.polls),
-        )
-        if call.present_s >= PRESENT_S / 30:
+        waits = row.reported(connection, job.job_id, poll_after_s=pause_s, **news)
+        if works:
             _note(context, connection, "present", job.kind)
-        now = kind.read(connection, job.job_id)
-        rows = received(context, connection, now)
+        now = replace(job, **news) if waits else kind.read(connection, job.job_id)
+        rows = received(context, connection, now) if rows is None else rows
     at_work = answer.status is not None and not _has_ended(kind, answer.status, linked=bool(answer.result_url))
     return replace(known(context, now, rows), at_work=at_work)
 

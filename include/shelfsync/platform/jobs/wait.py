@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import ThrottledError, UnavailableError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.platform.jobs.poll import known, poll, postpone, received_of
+from shelfsync.platform.jobs.poll import Report, known, poll, postpone, received_of
 from shelfsync.platform.jobs.table import Kind, State
 
 if TYPE_CHECKING:
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.platform.jobs.job import Job
+    from shelfsync.platform.jobs.poll import StatusCalls
 
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_S = 10.0
-"""How often the tables are read when no notification comes."""
+"""How often the tables are read when no notification comes; between two readings the wait polls by the times that it knows."""
 GRACE_S = 60.0
 
 
@@ -58,34 +61,75 @@ async def until_none(
     `find_left` is called on a thread and reads the database; `{"ended": n, "left": n}`. Whatever it raises, the tables are read again,
     and the deadline ends the wait. Time is `context.clock` and the pauses of `context.subscribed`.
     """
-    end_s = context.clock.monotonic_s() + deadline_s + GRACE_S
+    clock = context.clock
+    end_s = clock.monotonic_s() + deadline_s + GRACE_S
     seen = 0
     async with context.subscribed() as subscription:
         while True:
             subscription.look()
-            left: Sequence[Job] | None = None
-            put_off = True
-            try:
-                left = await asyncio.to_thread(find_left)
-            except Exception as error:  # noqa: BLE001  whatever it is, the wait ends at its deadline (I15)
-                log.warning("wait: the jobs cannot be read now: %s", reason_of(error))
-            if left is not None:
-                seen = max(seen, len(left))
-                if not left:
-                    progress("wait", seen, seen)
-                    return {"ended": seen, "left": 0}
-                due = [job for job in left if job.state == State.OPEN and job.poll_due]
-                for number, job in enumerate(due):
-                    progress("wait", seen - len(left) + number, seen)
-                    put_off &= await asyncio.to_thread(poll_alone, context, job)
-                if due and put_off:
-                    continue
-            if context.clock.monotonic_s() >= end_s:
-                return {"ended": seen - len(left or []), "left": len(left or [])}
-            accepted = [job for job in left or [] if job.state == State.OPEN]  # a lost request has nothing to poll
-            waits_s = [max(0.1, min(job.wait_s, job.left_s)) for job in accepted] if put_off else []
-            pause_s = min([LOOK_AGAIN_S, *waits_s])
-            await subscription.pause(pause_s, _numbers_of(left))
+            left = await asyncio.to_thread(_found, find_left)
+            seen = max(seen, len(left or ()))
+            if left == [] or clock.monotonic_s() >= end_s:
+                progress("wait", seen - len(left or ()), seen)
+                return {"ended": seen - len(left or ()), "left": len(left or ())}
+            polling, numbers = _Polling(context, left or ()), _numbers_of(left)
+            while not subscription.noticed(numbers) and (pause_s := polling.pause_s()) is not None:
+                if pause_s:
+                    await subscription.pause(pause_s, numbers)
+                else:
+                    progress("wait", seen - polling.left, seen)
+                    await asyncio.to_thread(polling.poll_next)
+
+
+def _found(find_left: Callable[[], Sequence[Job]]) -> list[Job] | None:
+    """The jobs that are left; None if they cannot be read now."""
+    try:
+        return list(find_left())
+    except Exception as error:  # noqa: BLE001  whatever it is, the wait ends at its deadline (I15)
+        log.warning("wait: the jobs cannot be read now: %s", reason_of(error))
+        return None
+
+
+class _Polling:
+    """From one look at the tables to the next: each job is polled when it is due, by the times that the look found."""
+
+    def __init__(self, context: Context, left: Sequence[Job]) -> None:
+        self._context = context
+        self._calls: StatusCalls = {}
+        now_s = context.clock.monotonic_s()
+        self._jobs = {job.job_id: job for job in left}
+        accepted = [job for job in left if job.state == State.OPEN]  # a lost request has nothing to poll
+        self._due_s = {job.job_id: now_s if job.poll_due else now_s + job.wait_s for job in accepted}
+        self._look_s = now_s + min([LOOK_AGAIN_S, *(max(0.1, job.left_s) for job in accepted)])
+        self._ended = False
+
+    @property
+    def left(self) -> int:
+        """The jobs of which no poll has returned the end."""
+        return len(self._jobs)
+
+    def pause_s(self) -> float | None:
+        """Seconds until the next poll or look; 0: a poll is due; None: the tables have to be read, after an end that a poll returned too."""
+        now_s = self._context.clock.monotonic_s()
+        due_s = min(self._due_s.values(), default=math.inf)
+        if now_s >= self._look_s or (self._ended and due_s > now_s):
+            return None
+        return 0.0 if due_s <= now_s else max(0.1, min(self._look_s, due_s) - now_s)
+
+    def poll_next(self) -> None:
+        """Polls the job that has been due the longest."""
+        job_id = min(self._due_s, key=lambda job_id: self._due_s[job_id])
+        job = self._jobs[job_id]
+        report = poll_alone(self._context, job, self._calls)
+        if report is None:
+            del self._due_s[job_id]  # the next look finds when it is due
+        elif report.ended:
+            self._ended = True
+            del self._due_s[job_id], self._jobs[job_id]
+        else:
+            pause_s = self._context.kinds[job.kind].pace(self._context.settings).pause_s(job.polls)
+            self._due_s[job_id] = self._context.clock.monotonic_s() + pause_s
+            self._jobs[job_id] = replace(job, polls=job.polls + 1)
 
 
 def _numbers_of(left: Sequence[Job] | None) -> set[str] | None:
@@ -104,25 +148,26 @@ def waiting(context: Context, kind: Kind, run: int | str | None, vendors: list[s
     return [job for job in accepted if not known(context, job, rows[job.job_id]).ended]
 
 
-def poll_alone(context: Context, job: Job) -> bool:
-    """Polls one job; after any error its next poll is put off. False if even that could not be written."""
+def poll_alone(context: Context, job: Job, calls: StatusCalls) -> Report | None:
+    """Polls one job, without its events; after any error its next poll is put off. None if even that could not be written."""
     try:
-        poll(context, job)
+        return poll(context, job, rows=(), calls=calls)
     except Exception as error:  # noqa: BLE001  whatever it is, the other jobs are polled (I10)
         log.warning("wait: %s: %s", job.name, reason_of(error))
         try:
             postpone(context, job)
         except Exception as failure:  # noqa: BLE001  most likely the database is unavailable
             log.warning("wait: %s: %s", job.name, reason_of(failure))
-            return False
-    return True
+            return None
+    return Report()
 
 
 def poll_due(context: Context, kind: Kind) -> None:
     """Polls every open job of this kind whose next poll is due, of every run."""
+    calls: StatusCalls = {}
     for job in waiting(context, kind, None, []):
         if job.poll_due:
-            poll_alone(context, job)
+            poll_alone(context, job, calls)
 
 
 def poll_overdue(context: Context, kind: Kind) -> None:

@@ -103,9 +103,7 @@ def test_a_link_to_a_log_does_not_outlive_its_job(ledger):
     run_id, generation = ledger.run()
     number = ledger.job(ledger.batch(run_id, generation)[0])
     with ledger.engine.begin() as connection:
-        job_row.reported(
-            connection, number, status="COMPLETED", result_url="https://x/?sig=1", feedback=None, poll_after_s=1
-        )
+        job_row.reported(connection, number, platform_status="COMPLETED", result_url="https://x/?sig=1", poll_after_s=1)
         assert catalog_jobs.read(connection, number).result_url
         job_row.end(connection, number, "acknowledged")
         assert catalog_jobs.read(connection, number).result_url is None
@@ -115,17 +113,17 @@ def test_a_late_report_puts_no_link_back_into_an_ended_job(ledger):
     """The link gives access to the log. shelfsync removes it when the job ends, and a later report must not restore it."""
     run_id, generation = ledger.run()
     number = ledger.job(ledger.batch(run_id, generation)[0])
-    report = {"result_url": "https://logs/1?signature=x", "feedback": None, "poll_after_s": 1}
+    report = {"result_url": "https://logs/1?signature=x", "poll_after_s": 1}
     with ledger.engine.begin() as connection:
         job_row.answered(connection, number, platform_job_id="p-3", status="QUEUED", poll_after_s=1)
-        job_row.reported(connection, number, status="COMPLETED", **report)
+        job_row.reported(connection, number, platform_status="COMPLETED", **report)
         assert catalog_jobs.read(connection, number).result_url == report["result_url"]
         outcomes = {"outcomes_path": "x", "accepted": 10, "rejected": 0, "unaccounted": 0}
         job_row.confirmed(connection, number, **outcomes)
-        job_row.reported(connection, number, status="IN_PROGRESS", **report)
+        job_row.reported(connection, number, platform_status="IN_PROGRESS", **report)
         confirmed = catalog_jobs.read(connection, number)
         job_row.end(connection, number, "acknowledged")
-        job_row.reported(connection, number, status="IN_PROGRESS", **report)
+        job_row.reported(connection, number, platform_status="IN_PROGRESS", **report)
         ended = catalog_jobs.read(connection, number)
     assert (confirmed.platform_status, confirmed.polls) == ("COMPLETED", 2)
     assert (ended.result_url, ended.platform_status, ended.polls) == (None, "COMPLETED", 2)

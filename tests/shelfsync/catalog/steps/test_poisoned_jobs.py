@@ -176,7 +176,7 @@ def test_a_wait_ends_though_a_question_raises_anything(poll, monkeypatch):
     run_id, vendors = poll.begin("full", upto="deliver")
     asked = []
 
-    def raises(_context, job):
+    def raises(_context, job, **_known):
         asked.append(job.vendor)
         raise KeyError("http\u017f")
 
@@ -240,7 +240,8 @@ def test_any_response_of_a_status_call_is_stored(poll):
     kept = polling.storable([body])
     with context.engine.begin() as connection:
         found = catalog_jobs.open_jobs(connection)[0]
-        job_row.reported(connection, found.job_id, status=polling.storable("\ud800\x00"), feedback=kept, poll_after_s=1)
+        status = polling.storable("\ud800\x00")
+        job_row.reported(connection, found.job_id, platform_status=status, feedback=kept, poll_after_s=1)
     assert poll.rows("SELECT count(*) FROM ledger.job WHERE feedback IS NOT NULL") == [(1,)]
 
 

@@ -249,5 +249,5 @@ def test_an_answer_that_comes_after_the_end_of_an_export_puts_no_link_back(make_
     assert world.app.export("export/1", (), progress=lambda *_: None)["state"] == "succeeded"
     with world.app.context.engine.begin() as connection:
         link = "https://files/1?signature=x"
-        job_row.reported(connection, stale.job_id, status="IN_PROGRESS", result_url=link, poll_after_s=1)
+        job_row.reported(connection, stale.job_id, platform_status="IN_PROGRESS", result_url=link, poll_after_s=1)
     assert world.rows("SELECT result_url, platform_status = 'IN_PROGRESS' FROM ledger.job") == [(None, False)]
