@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.rows import number
-from shelfsync.rows.number import mask_of
 from shelfsync.rows.truth import mask
 from shelfsync.schemas import RAW
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
 
 _NUMBERS = frozenset({"price", "quantity", "max_sales_quantity", "cost", "sales_buffer"})
+_OF_EACH_ROW = frozenset({"sku", "barcode", "name"})
 _WITH_MARK = r"\d[^\d]+\d"
 _SHOWN_CHARACTERS = 40
 
@@ -61,17 +62,23 @@ class ColumnReadings:
         """
         one = self._columns.setdefault(name, ColumnReading(name, source))
         cells, texts = _whole(cells), _whole(texts)
-        values, unread = _read(name, cells, texts)
+        each, of_each = _distinct(name, texts)
+        counts = np.bincount(each, minlength=len(of_each))
+        values, unread = _read(name, of_each)
+        none = mask(values.is_null())
+        without, not_read = int(counts[none].sum()), int(counts[unread].sum())
+        if name == "vendor" and without:  # its texts are the platform's ids: a store without one is left out
+            not_read = int(_filled(cells.filter(pa.array(none[each]))).sum())
         one.rows += len(texts)
-        one.not_read += int(unread.sum())
-        one.empty += values.null_count - int(unread.sum())
-        if style is not None and one.style is None and name in _NUMBERS and _any_mark(cells):
-            one.style = style
-        if values.null_count == len(values):
+        one.not_read += not_read
+        one.empty += without - not_read
+        if style is not None and one.style is None and name in _NUMBERS:
+            one.style = style if _any_mark(of_each if cells is texts else pc.unique(cells)) else None
+        if without == len(texts):
             return
         if one.cell is None:
-            place = _telling(name, cells, values)
-            one.cell, one.value = _short(cells[place].as_py()), _shown(values[place].as_py())
+            place = _telling(name, cells, ~none[each])
+            one.cell, one.value = _short(cells[place].as_py()), _shown(values[int(each[place])].as_py())
         ends = pc.min_max(values)
         low, high = ends["min"].as_py(), ends["max"].as_py()
         before = self._ends.get(name, (low, high))
@@ -88,9 +95,17 @@ class ColumnReadings:
         return [asdict(one) for one in self.rows()]
 
 
-def _read(name: str, cells: pa.Array, texts: pa.Array) -> tuple[pa.Array, Mask]:
-    """The values of a column, null where there is none; and the cells that hold something else than a value."""
-    filled = mask(pc.not_equal(pc.utf8_trim_whitespace(texts), ""))
+def _distinct(name: str, texts: pa.Array) -> tuple[Any, pa.Array]:
+    """The place of each row's text among texts that are read once; all of them where nearly each row has one of its own."""
+    if name in _OF_EACH_ROW:
+        return np.arange(len(texts)), texts
+    coded = texts.dictionary_encode(null_encoding="encode")
+    return coded.indices.to_numpy(), coded.dictionary
+
+
+def _read(name: str, texts: pa.Array) -> tuple[pa.Array, Mask]:
+    """The values of a column, null where there is none; and where a text holds something else than a value."""
+    filled = _filled(texts)
     if name in _NUMBERS:
         numbers = number.read(texts)
         values = pc.if_else(pa.array(numbers.negative), pc.negate(numbers.magnitude), numbers.magnitude)
@@ -101,21 +116,22 @@ def _read(name: str, cells: pa.Array, texts: pa.Array) -> tuple[pa.Array, Mask]:
         values = pc.if_else(known, true, pa.scalar(None, pa.bool_()))
     else:
         values = pc.if_else(pa.array(filled), texts, pa.scalar(None, pa.string()))
-        if name == "vendor":  # its texts are the platform's ids: a store without one is left out
-            filled = mask(pc.not_equal(pc.utf8_trim_whitespace(cells), ""))
     return values, filled & mask(values.is_null())
 
 
-def _telling(name: str, cells: pa.Array, values: pa.Array) -> int:
+def _filled(texts: pa.Array) -> Mask:
+    return mask(pc.not_equal(pc.utf8_trim_whitespace(texts), ""))
+
+
+def _telling(name: str, cells: pa.Array, read: Mask) -> int:
     """The row of a sample: the longest number, because it shows the marks, or the first text."""
-    lengths = pc.if_else(values.is_valid(), pc.utf8_length(cells), -1)
     if name not in _NUMBERS:
-        lengths = mask_of(values.is_valid())
-    return int(pc.index(lengths, pc.max(lengths)).as_py())
+        return int(read.argmax())
+    lengths = pc.utf8_length(cells).fill_null(0).to_numpy()
+    return int(np.where(read, lengths, -1).argmax())
 
 
-def _any_mark(cells: pa.Array) -> bool:
-    distinct = pc.unique(cells)
+def _any_mark(distinct: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(distinct, _WITH_MARK)).as_py())
 
 
