@@ -39,6 +39,8 @@ _DOS_END = "\x1a"
 class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
+    has_texts_alone = True
+    """Whether each cell is a text."""
     allowed: tuple[str, ...] = ()
     """The kinds of files, by their first bytes, that it reads besides text."""
 
@@ -173,7 +175,7 @@ class CsvFile:
         part.line = line
         if row == header:
             part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
-        elif row and is_rule(row):
+        elif row and self.has_texts_alone and is_rule(row):
             part.no_rows.append(_damage(line, 1, RULE, lines.last))
         elif len(row) == width:
             part.ends_in_total = False

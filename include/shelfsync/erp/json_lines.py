@@ -26,6 +26,7 @@ _LINES_FOR_NAMES = 1000
 class JsonLines(CsvFile):
     """One file."""
 
+    has_texts_alone = False
     allowed = ("JSON",)
 
     def __init__(self, found: FoundFile, layout: Layout, encoding: str) -> None:

@@ -346,7 +346,7 @@ def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> Non
         proposal.unsure.append(f"line {rules[0]} is drawn between rows; shelfsync quarantines such a line")
     if shape.names and shape.width != len(shape.names) and not shape.trailing:
         proposal.unsure.append(_other_width(shape))
-    if any(cell.lstrip()[:1] == '"' for row in (shape.names, *(row for _, row in shape.rows)) for cell in row[1:]):
+    if any(cell[:1] == " " and cell.lstrip()[:1] == '"' for cell in shape.names):
         proposal.unsure.append(
             "a quote stands behind a blank and encloses no cell; let the ERP write no blank behind the delimiter"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -33,6 +34,16 @@ def test_values_of_json_are_exact(read, path):
     assert [row["active"] for row in rows] == ["false", "true", None]
     assert [row["quantity"] for row in rows] == ["0", None, None]
     assert len(read(files=path(gzip.compress(lines.encode()), "stock.ndjson.gz")).rows) == 3
+
+
+@pytest.mark.parametrize("first", [None, 7, 7.5, True, "", "---"])
+def test_the_first_value_of_a_line_may_be_of_any_type(read, path, first):
+    lines = [
+        {"code": first, "vendor": "v", "sku": "1", "price": 1},
+        {"code": "a", "vendor": None, "sku": 2, "price": 2},
+    ]
+    file = path("".join(json.dumps(line) + "\n" for line in lines), "stock.jsonl")
+    assert [row["sku"] for row in read(files=file).rows] == ["1", "2"]
 
 
 def test_the_notation_of_texts_is_not_that_of_json_numbers(read, path):
