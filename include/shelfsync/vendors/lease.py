@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import StaleRunError
-from shelfsync.store.metadata import after, boolean, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,8 +75,8 @@ class Lease:
 
         LeaseLostError when another process has taken over; nothing of the transaction may then stay.
         """
-        mine = (lease.c.vendor == self.vendor, lease.c.number == self.number)
-        renewed = connection.execute(lease.update().where(*mine).values(until_at=after(self.seconds)))
+        mine = {"vendor": self.vendor, "number": self.number, "seconds": self.seconds}
+        renewed = connection.execute(_HOLD, mine)
         if renewed.rowcount == 0:
             raise LeaseLostError(
                 f"vendor {self.vendor}: another process has taken over meanwhile (lease {self.number} is void);"
@@ -128,6 +128,10 @@ WITH lock AS MATERIALIZED (SELECT pg_try_advisory_lock(:key) AS alone), taken AS
 
 PostgreSQL evaluates the conflict's condition on the newest row, not on that of the statement's beginning.
 """
+_HOLD = sa.text("""
+UPDATE ledger.lease SET until_at = ledger.instant() + make_interval(secs => :seconds)
+WHERE vendor = :vendor AND number = CAST(:number AS bigint)
+""")
 _GIVE_BACK = sa.text("""
 WITH mine AS (UPDATE ledger.lease SET until_at = ledger.instant() WHERE vendor = :vendor AND number = CAST(:number AS bigint))
 SELECT CASE WHEN :alone THEN pg_advisory_unlock(:key) END

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sqlalchemy as sa
@@ -83,9 +84,12 @@ class Line:
         return order([*awake, self.own], self.due, now, spacing)[0] is self.own
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Allowance:
-    """An allowance as a process sees it. `database_time`: the clock that counts; `pause_max_s`: as configured."""
+    """An allowance as a process sees it. `database_time`: the clock that counts; `pause_max_s`: as configured.
+
+    The statements of every look are built once a process.
+    """
 
     key: str
     rate: Rate
@@ -128,22 +132,25 @@ class Allowance:
         Bounds this transaction first: if a process freezes in it, the server ends its session, and other processes continue. PostgreSQL
         locks a row after it has evaluated what the row is joined with, so the wait for the lock is bounded too.
         """
+        found = connection.execute(self._locked).one_or_none()
+        if found is None:
+            connection.execute(insert(_allowance).values(key=self.key).on_conflict_do_nothing())
+            found = connection.execute(self._locked).one()
+        return found
+
+    @cached_property
+    def _locked(self) -> sa.Select[Any]:
         bounds = sa.select(
             sa.func.set_config("lock_timeout", "5s", True),
             sa.func.set_config("statement_timeout", "10s", True),
             sa.func.set_config("idle_in_transaction_session_timeout", "3s", True).label("last"),
         ).cte("bounds")
-        query: sa.Select[Any] = (
+        return (
             sa.select(*_allowance.c, bounds.c.last)
             .join_from(_allowance, bounds, sa.true())
             .where(_allowance.c.key == self.key)
             .with_for_update(of=_allowance)
         )
-        found = connection.execute(query).one_or_none()
-        if found is None:
-            connection.execute(insert(_allowance).values(key=self.key).on_conflict_do_nothing())
-            found = connection.execute(query).one()
-        return found
 
     def arrived(self, permit_id: int) -> sa.Update:
         """As a statement: the request with this permit has arrived by now, if it was sent."""
@@ -201,6 +208,11 @@ class Allowance:
 
     def _queue(self, connection: Connection) -> tuple[dt.datetime, dt.datetime | None, Sequence[Any]]:
         """The present, the limit-th last arrival, and a row for each ticket and for each priority's floor, in one statement."""
+        rows = connection.execute(self._queued).all()
+        return rows[0].now, rows[0].nth_arrival, rows
+
+    @cached_property
+    def _queued(self) -> sa.CompoundSelect[Any]:
         moment = sa.select(self.database_time.label("now"), self._nth_arrival().label("nth_arrival")).cte("moment")
         none = sa.null().cast(sa.DateTime(timezone=True))
         tickets = sa.select(
@@ -209,8 +221,7 @@ class Allowance:
         floors = sa.select(
             moment, sa.null().cast(sa.BigInteger), _priority.c.priority, none, none, _priority.c.due_at
         ).join_from(moment, _priority, _priority.c.key == self.key)
-        rows = connection.execute(sa.union_all(tickets, floors)).all()
-        return rows[0].now, rows[0].nth_arrival, rows
+        return sa.union_all(tickets, floors)
 
     def _again_s(self, line: Line, opens_at: dt.datetime, now: dt.datetime) -> float:
         """The first in the queue looks again when its slot opens; the next shortly after, in case the first is dead."""
