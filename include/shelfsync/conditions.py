@@ -5,43 +5,58 @@ Each finder has its own net: if it fails, the others go on, and an alert says wh
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import shutil
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync import display, metrics, outages
+from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
-from shelfsync.catalog.ledger import change_files
-from shelfsync.catalog.ledger.tables import extract, run
+from shelfsync.catalog.ledger import change_files, rejections, runs, source_columns, vendor_runs
+from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.status import status
-from shelfsync.catalog.warehouse import quarantine
+from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
+from shelfsync.platform.rate_limit.tables import allowance
+from shelfsync.promotions.ledger.tables import promotion_run
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
 
-    Found = dict[tuple[str, str], str]
+    Found = Mapping[tuple[str, str], str | "Growing"]
+    """Kind and subject -> what is wrong, as a sentence."""
 
 log = logging.getLogger(__name__)
 
+STOPS = 2
+"""So many stops in a row by the platform are more than a limit that was reached once."""
+POLLED = 5
+"""Of fewer jobs in an hour it is not known whether the webhook is silent."""
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
+
+
+class Growing(NamedTuple):
+    """What is wrong, of a condition that goes on and gets worse: each higher number is reported again."""
+
+    line: str
+    number: int
 
 
 def watch(context: Context) -> dict[str, Any]:
@@ -49,18 +64,21 @@ def watch(context: Context) -> dict[str, Any]:
 
     ConfigurationError: a route has a wrong address. The alerts are kept all the same.
     """
-    found: Found = {}
+    found: dict[tuple[str, str], str] = {}
+    numbers: dict[tuple[str, str], int] = {}
     looked: list[str] = []
     for kinds, find in _FINDERS.items():
         try:
             with context.engine.connect() as connection:
-                found |= find(context, connection)
+                seen = find(context, connection)
+            found |= {key: one.line if isinstance(one, Growing) else one for key, one in seen.items()}
+            numbers |= {key: one.number for key, one in seen.items() if isinstance(one, Growing)}
             looked += kinds
         except Exception as error:  # noqa: BLE001  a condition that cannot be looked at hides no other
             log.warning("watch: %s cannot be looked at: %s", ", ".join(kinds), in_one_line(error))
             found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
     with context.engine.begin() as connection:
-        kept = alerts.keep(connection, [*looked, "not_watched"], found)
+        kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers)
         now_open = [KINDS[row["kind"]].severity for row in alerts.open_alerts(connection, KINDS)]
     metrics.gauge("alerts.open", len(now_open))
     metrics.gauge("alerts.severe", now_open.count(Severity.SEVERE))
@@ -85,8 +103,7 @@ def _away(_: Context, connection: Connection) -> Found:
 
 def _not_read(context: Context, connection: Connection) -> Found:
     """No reading of the ERP for a long time, whatever the cause: a DAG that is off, a scheduler that stands, an ERP that is away."""
-    newest = sa.select(extract.c.read_at).order_by(extract.c.extract_id.desc()).limit(1)
-    last: dt.datetime | None = connection.execute(newest).scalar_one_or_none()
+    last = runs.newest_reading(connection)
     minutes = context.settings.alerts.unread_minutes
     if last is None:
         return {}
@@ -99,11 +116,36 @@ def _not_read(context: Context, connection: Connection) -> Found:
     }
 
 
+def _still(context: Context, connection: Connection) -> Found:
+    """No change at any store for a long time in opening hours: the ERP is read, and may be a copy that stands still."""
+    settings = context.settings.alerts
+    if settings.unchanged_minutes is None:
+        return {}
+    now = connection.execute(sa.select(instant())).scalar_one()
+    opened: dt.datetime | None = dt.datetime.min.replace(tzinfo=dt.UTC)
+    if settings.open_from is not None and settings.open_to is not None:
+        opened = opened_at(settings.open_from, now, settings.open_to, context.settings.time_zone)
+    read_at, changed_at = runs.newest_reading(connection), vendor_runs.newest_change(connection)
+    if opened is None or read_at is None or changed_at is None:
+        return {}
+    still_s = (read_at - max(changed_at, opened)).total_seconds()
+    if still_s <= settings.unchanged_minutes * 60:
+        return {}
+    return {
+        ("erp_still", ""): f"no reading has found a change of the ERP since {display.instant(changed_at)}; the last"
+        f" one was at {display.instant(read_at)}"
+    }
+
+
 def _runs(_: Context, connection: Connection) -> Found:
     """Kinds of runs whose newest ended one failed as a whole."""
     ended = sa.and_(run.c.finished_at.is_not(None), ~run.c.dry_run)
     newest = sa.select(run.c.run_id, run.c.kind, run.c.state, run.c.error).where(ended).ext(distinct_on(run.c.kind))
-    rows = connection.execute(newest.order_by(run.c.kind, run.c.run_id.desc()))
+    rows = list(connection.execute(newest.order_by(run.c.kind, run.c.run_id.desc())))
+    campaigns, of = promotion_run.c, sa.literal("promotions").label("kind")
+    over = sa.and_(campaigns.finished_at.is_not(None), ~campaigns.dry_run)
+    newest = sa.select(campaigns.run_id, of, campaigns.state, campaigns.error).where(over)
+    rows += connection.execute(newest.order_by(campaigns.run_id.desc()).limit(1))
     return {
         ("run_failed", row.kind): f"run {row.run_id} ({row.kind}) failed: {row.error or 'see `shelfsync runs show`'}"
         for row in rows
@@ -113,7 +155,7 @@ def _runs(_: Context, connection: Connection) -> Found:
 
 def _stores(context: Context, _: Connection) -> Found:
     """Stores whose changes wait too long, whose last run failed, or with SKUs of unknown outcome."""
-    found: Found = {}
+    found: dict[tuple[str, str], str] = {}
     late_s = context.settings.alerts.late_minutes * 60
     for row in status(context, runs=0)["vendors"]:
         vendor, oldest = row["vendor"], row["oldest_unacknowledged_s"]
@@ -174,9 +216,55 @@ def _bare(line: str) -> str:
     return line.partition(". Runbook: ")[0]
 
 
+def _columns(_: Context, connection: Connection) -> Found:
+    """Sources that had other columns than before, for a day."""
+    lines = source_columns.lines(connection)
+    return {("columns_changed", ""): " ".join(lines)} if lines else {}
+
+
+def _rejected(_: Context, connection: Connection) -> Found:
+    """Products that the platform rejects for good, and those whose value it does not keep; each new one is reported."""
+    found = {}
+    for row in rejections.for_good(connection):
+        skus = f"{row.skus:,} SKUs of {row.stores:,} stores"
+        found["drift_returns" if row.drifted else "rejected", ""] = Growing(
+            f"the platform shows other values than it accepted for {skus}, again and again"
+            if row.drifted
+            else f"the platform rejects {skus}, most often: {row.reason}. `shelfsync rejections list`",
+            row.newest_job,
+        )
+    return found
+
+
+def _limited(_: Context, connection: Connection) -> Found:
+    """The platform stops shelfsync again and again, without a good answer between."""
+    stopped = sa.select(allowance).where(allowance.c.strikes >= STOPS)
+    return {
+        ("rate_limited", row.key): (
+            f"the platform stopped shelfsync {row.strikes} times in a row, now until"
+            f" {display.instant(row.paused_until)}: {row.pause_reason}"
+        )
+        for row in connection.execute(stopped)
+    }
+
+
+def _webhook(_: Context, connection: Connection) -> Found:
+    """Events of jobs came before, and now the jobs end by polling alone."""
+    last = events.newest_of_a_job(connection)
+    if last is None:
+        return {}
+    polled, ended = record.polled_lately(connection, hours=1)
+    if polled < POLLED or polled < ended:
+        return {}
+    return {
+        ("no_webhook", ""): f"the webhook reported none of {ended:,} jobs that ended in the last hour; its last event"
+        f" came at {display.instant(last)}"
+    }
+
+
 def _disk(context: Context, _: Connection) -> Found:
     """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder."""
-    found: Found = {}
+    found: dict[tuple[str, str], str] = {}
     places: list[str | Path] = [
         context.settings.home,
         *([context.settings.lake] if "://" not in context.settings.lake else []),
@@ -196,11 +284,16 @@ def _disk(context: Context, _: Connection) -> Found:
 _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("platform_away", "erp_away"): _away,
     ("not_read",): _not_read,
+    ("erp_still",): _still,
     ("run_failed",): _runs,
     ("store_late", "store_failed", "unaccounted"): _stores,
     ("hold_waits", "hold_expires"): _holds,
     ("paused",): _paused,
     ("unusable_rows", "changes_missed", "job_events"): _rows,
+    ("columns_changed",): _columns,
+    ("rejected", "drift_returns"): _rejected,
+    ("rate_limited",): _limited,
+    ("no_webhook",): _webhook,
     ("disk",): _disk,
 }
 """The kinds that each finder looks for. What no finder has is opened and closed by a step: of orders, and of the messages themselves."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
+
 import pytest
 import sqlalchemy as sa
 
 from shelfsync import conditions, outages
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
+from shelfsync.catalog.ledger import source_columns
 from shelfsync.orders.steps import watch as orders_watch
 
 PRODUCT = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -17,6 +21,17 @@ def kinds(context):
     conditions.watch(context)
     with context.engine.connect() as connection:
         return {(row["kind"], row["subject"]) for row in alerts.open_alerts(connection)}
+
+
+def revision(context, kind):
+    with context.engine.connect() as connection:
+        [row] = [row for row in alerts.open_alerts(connection) if row["kind"] == kind]
+    return row["revision"]
+
+
+def with_alerts(context, **settings):
+    changed = context.settings.alerts.model_copy(update=settings)
+    return dataclasses.replace(context, settings=context.settings.model_copy(update={"alerts": changed}))
 
 
 def older(context, table, column, minutes):
@@ -56,6 +71,24 @@ def test_no_reading_for_long_is_an_alert_whatever_the_cause(context):
     assert ("not_read", "") in kinds(context)
 
 
+def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, context):
+    older(context, "ledger.extract", "read_at", 50)
+    world.sync("delta")
+    assert kinds(context) == set(), "no limit is set"
+    limited = with_alerts(context, unchanged_minutes=45)
+    assert kinds(limited) == {("erp_still", "")}
+    now = dt.datetime.now(dt.UTC)
+    soon, later = ((now + dt.timedelta(minutes=minutes)).time().replace(second=0) for minutes in (60, 120))
+    closed = with_alerts(context, unchanged_minutes=45, open_from=soon, open_to=later)
+    assert kinds(closed) == set()
+    world.erp.put("store-001", "a", "90.00")
+    world.sync("delta")
+    assert {kind for kind, _ in kinds(limited)} == {"erp_still", "hold_waits"}, "a held change comes with each reading"
+    world.erp.put("store-001", "a", "1.05")
+    world.sync("delta")
+    assert kinds(limited) == set()
+
+
 def test_a_held_price_waits_and_its_hold_is_about_to_expire(world, context):
     world.erp.put("store-001", "a", "90.00")
     world.sync("delta")
@@ -80,6 +113,75 @@ def test_a_failed_store_is_an_alert_until_a_run_has_taken_it(world, context):
     assert kinds(context) == {("store_failed", "store-001")}
     world.erp.put("store-001", "a", "1.05")
     world.sync("delta")
+    assert kinds(context) == set()
+
+
+def test_products_that_the_platform_rejects_are_reported_again_with_each_new_one(world, context):
+    world.erp.put("store-001", "unknown-1", "2.00")
+    world.sync("delta")
+    assert kinds(context) == {("rejected", "")}
+    first = revision(context, "rejected")
+    kinds(context)
+    assert revision(context, "rejected") == first
+    world.erp.put("store-001", "unknown-2", "2.00")
+    world.sync("delta")
+    kinds(context)
+    assert revision(context, "rejected") > first
+    world.erp.execute("DELETE FROM stock WHERE sku <> 'a'")
+    world.sync("full")
+    assert kinds(context) == set()
+
+
+def test_values_that_the_platform_does_not_keep_are_a_condition_of_their_own(world, context):
+    world.erp.put("store-001", "unknown-1", "2.00")
+    world.sync("delta")
+    with context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.rejection SET kind = 'drifted'"))
+    assert kinds(context) == {("drift_returns", "")}
+
+
+def test_changed_columns_are_an_alert_for_a_day(context):
+    for columns in ({"sku": "text"}, {"sku": "text", "shelf": "text"}):
+        with context.engine.begin() as connection:
+            source_columns.note(connection, 1, {None: columns}, dry_run=False)
+    assert kinds(context) == {("columns_changed", "")}
+    older(context, "ledger.source_columns", "seen_at", 60 * 24)
+    assert kinds(context) == set()
+
+
+def test_stops_in_a_row_are_an_alert_until_a_good_answer(world, context):
+    limited = sa.text("UPDATE rate_limit.allowance SET strikes = :n, paused_until = now(), pause_reason = 'status 429'")
+    for strikes, expected in ((1, set()), (2, {"rate_limited"}), (3, {"rate_limited"})):
+        with context.engine.begin() as connection:
+            assert connection.execute(limited, {"n": strikes}).rowcount
+        assert {kind for kind, _ in kinds(context)} == expected
+    world.erp.put("store-001", "a", "1.05")
+    world.sync("delta")
+    assert kinds(context) == set()
+
+
+def test_a_webhook_that_falls_silent_is_an_alert_and_one_that_never_was_is_none(world, context):
+    for cents in range(conditions.POLLED):
+        world.erp.put("store-001", "a", f"1.0{cents + 1}")
+        world.sync("delta")
+    assert kinds(context) == set(), "this installation has no webhook"
+    event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body) VALUES ('job', :job, :job, '')"
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(event), {"job": "of a job before"})
+    assert kinds(context) == {("no_webhook", "")}
+    with context.engine.begin() as connection:
+        newest = connection.execute(sa.text("SELECT platform_job_id FROM ledger.job ORDER BY job_id DESC LIMIT 1"))
+        connection.execute(sa.text(event), {"job": newest.scalar_one()})
+    assert kinds(context) == set()
+
+
+def test_a_failed_run_of_campaigns_is_an_alert_until_one_succeeds(context):
+    run = "INSERT INTO ledger.promotion_run (run_key, state, error, finished_at) VALUES (:key, :state, :error, now())"
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(run), {"key": "1", "state": "failed", "error": "no rows"})
+    assert kinds(context) == {("run_failed", "promotions")}
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(run), {"key": "2", "state": "succeeded", "error": None})
     assert kinds(context) == set()
 
 

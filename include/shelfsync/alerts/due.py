@@ -1,4 +1,4 @@
-"""When a route takes a message: at once, at the end of its quiet hours, or with its daily digest."""
+"""Times of the day: when a route takes a message, and since when the stores are open."""
 
 from __future__ import annotations
 
@@ -18,20 +18,32 @@ def due(route: AlertRoute, at: dt.datetime, zone: str) -> dt.datetime:
     if (
         route.quiet_from is not None
         and route.quiet_to is not None
-        and _is_quiet(route.quiet_from, local, route.quiet_to)
+        and _is_between(route.quiet_from, local, route.quiet_to)
     ):
         return _next(local, route.quiet_to)
     return at
 
 
-def _is_quiet(begin: dt.time, local: dt.datetime, end: dt.time) -> bool:
+def opened_at(begin: dt.time, at: dt.datetime, end: dt.time, zone: str) -> dt.datetime | None:
+    """When the hours began in which `at` lies; None: it lies in none."""
+    local = at.astimezone(ZoneInfo(zone))
+    if not _is_between(begin, local, end):
+        return None
+    return _at(begin, local, days=0 if begin <= local.time() else -1).astimezone(dt.UTC)
+
+
+def _is_between(begin: dt.time, local: dt.datetime, end: dt.time) -> bool:
     clock = local.time()
     return begin <= clock < end if begin <= end else clock >= begin or clock < end
 
 
 def _next(local: dt.datetime, clock: dt.time) -> dt.datetime:
     """The next time that the clock on the wall shows this, as an instant."""
-    then = local.replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0, fold=0)
-    if then < local:
-        then = (then.replace(tzinfo=None) + dt.timedelta(days=1)).replace(tzinfo=local.tzinfo)
-    return then.astimezone(dt.UTC)
+    then = _at(clock, local)
+    return (then if then >= local else _at(clock, local, days=1)).astimezone(dt.UTC)
+
+
+def _at(clock: dt.time, local: dt.datetime, *, days: int = 0) -> dt.datetime:
+    """That time of the same day, or of one so many days later."""
+    day = local.replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0, fold=0)
+    return (day.replace(tzinfo=None) + dt.timedelta(days=days)).replace(tzinfo=local.tzinfo)

@@ -51,6 +51,7 @@ KINDS = {
         _kind("platform_away", Severity.SEVERE, "the platform is away", _AS_BEFORE, _TRIES, "platform-away.md"),
         _kind("erp_away", Severity.SEVERE, "the ERP is away", _AS_BEFORE, _TRIES, "nothing-is-sent.md"),
         _kind("not_read", Severity.SEVERE, "the ERP is not read", _AS_BEFORE, _NOTHING, "nothing-is-sent.md"),
+        _kind("erp_still", Severity.SEVERE, "the ERP stands still", _AS_BEFORE, _NOTHING, "erp-stands-still.md"),
         _kind("store_late", Severity.SEVERE, "a store is late", _AS_BEFORE, _TRIES, "changes-not-acknowledged.md"),
         _kind("run_failed", Severity.WARNING, "a run failed", _AS_BEFORE, _TRIES, "nothing-is-sent.md"),
         _kind(
@@ -86,6 +87,25 @@ KINDS = {
         _kind(
             *("job_events", Severity.WARNING, "events of jobs are quarantined", "Nothing."),
             *("The jobs end by polling.", Alarm.QUARANTINED),
+        ),
+        _kind(
+            *("columns_changed", Severity.WARNING, "the ERP's columns have changed", "Nothing, if the columns fit."),
+            *("shelfsync reads the columns that it knows.", "columns-changed.md"),
+        ),
+        _kind(
+            *("rejected", Severity.NOTICE, "the platform rejects products", "These products keep their values."),
+            *("The daily full sync tries them again.", "products-rejected.md"),
+        ),
+        _kind(
+            *("drift_returns", Severity.WARNING, "the platform does not keep values", "Values that the ERP has not."),
+            *("The daily full sync tries them again.", "products-rejected.md"),
+        ),
+        _kind(
+            "rate_limited", Severity.WARNING, "the platform stops shelfsync", _AS_BEFORE, _TRIES, "rate-limit-pauses.md"
+        ),
+        _kind(
+            *("no_webhook", Severity.WARNING, "the webhook is silent", "Later prices, stop-sells and orders."),
+            *("shelfsync polls instead.", Alarm.POLLED),
         ),
         _kind("disk", Severity.SEVERE, "a disk is nearly full", _AS_BEFORE, _NOTHING, "disk-full.md"),
         _kind("not_taken", Severity.SEVERE, "no store takes an order", "They wait.", _TRIES, Alarm.NOT_TAKEN),

@@ -112,6 +112,12 @@ def newest() -> sa.ScalarSelect[Any]:
     return sa.select(sa.func.coalesce(sa.func.max(event.c.event_id), 0)).scalar_subquery()
 
 
+def newest_of_a_job(connection: Connection) -> dt.datetime | None:
+    """When the last event of a job was stored; None: none came yet."""
+    newest = sa.select(event.c.received_at).where(event.c.kind == "job").order_by(event.c.event_id.desc()).limit(1)
+    return connection.execute(newest).scalar_one_or_none()
+
+
 def of_job(connection: Connection, platform_job_id: str) -> Sequence[Any]:
     """The newest events of a job that are not quarantined, unchanged: rows for `read_event`."""
     return of_jobs(connection, [platform_job_id]).get(platform_job_id, ())

@@ -62,10 +62,22 @@ class AlertSettings(Section):
     """A store is late if its oldest change waits so long."""
     unread_minutes: float = Field(60, gt=0)
     """The ERP counts as not read after so many minutes without a reading of any store."""
+    unchanged_minutes: float | None = Field(None, gt=0)
+    """The ERP counts as standing still if the readings of so many minutes in opening hours found no change at any store; unset: never."""
+    open_from: Clock | None = None
+    """When the first store opens, in SHELFSYNC_TIME_ZONE; unset: the stores are always open."""
+    open_to: Clock | None = None
+    """When the last store closes."""
     expires_hours: float = Field(2, gt=0)
     """A hold that expires within so many hours is reported as severe."""
     disk_free_share: float = Field(0.1, ge=0, lt=1)
     """A disk of this machine with a smaller free share is nearly full."""
+
+    @model_validator(mode="after")
+    def _opening_and_closing(self) -> AlertSettings:
+        if (self.open_from is None) != (self.open_to is None):
+            raise PydanticCustomError("half_open", "opening hours need open_from and open_to", {})
+        return self
 
     @field_validator("routes")
     @classmethod

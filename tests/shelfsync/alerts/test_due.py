@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.alerts.due import due
+from shelfsync.alerts.due import due, opened_at
 from shelfsync.settings import AlertRoute
 from shelfsync.settings.section import ServiceAddress
 
@@ -51,6 +51,20 @@ def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(found, b
     sent = due(quiet, found, BERLIN)
     assert due(quiet, sent, BERLIN) == sent
     assert dt.timedelta(0) <= sent - found < dt.timedelta(hours=25)
+
+
+@pytest.mark.parametrize(
+    ("begin", "now", "end", "opened"),
+    [
+        ("07:00", "2026-06-01T07:00+02:00", "22:00", "2026-06-01T07:00+02:00"),
+        ("07:00", "2026-06-01T21:59+02:00", "22:00", "2026-06-01T07:00+02:00"),
+        ("07:00", "2026-06-01T22:00+02:00", "22:00", None),
+        ("18:00", "2026-10-25T03:30+01:00", "04:00", "2026-10-24T18:00+02:00"),  # summer time ended meanwhile
+    ],
+)
+def test_opening_hours_began_on_this_day_or_the_day_before(begin, now, end, opened):
+    hours = dt.time.fromisoformat(begin), at(now), dt.time.fromisoformat(end)
+    assert opened_at(*hours, BERLIN) == (None if opened is None else at(opened))
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,16 @@ def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(statement).mappings()]
 
 
+def for_good(connection: Connection) -> list[Any]:
+    """What is rejected until its cause has gone: at most two rows of `drifted`, `skus`, `stores`, `reason` (the most frequent), `newest_job`."""
+    c = rejection.c
+    drifted = (c.kind == "drifted").label("drifted")
+    often = sa.func.mode().within_group(c.reason).label("reason")
+    numbers = [sa.func.count().label("skus"), sa.func.count(c.vendor.distinct()).label("stores")]
+    statement = sa.select(drifted, *numbers, often, sa.func.max(c.job_id).label("newest_job"))
+    return list(connection.execute(statement.where(c.next_try_at.is_(None)).group_by(drifted)))
+
+
 def reasons(connection: Connection, vendor: str) -> dict[str, str]:
     """SKU -> the platform's reason for each rejected SKU of a vendor."""
     rows = connection.execute(sa.select(rejection.c.sku, rejection.c.reason).where(rejection.c.vendor == vendor))

@@ -117,6 +117,12 @@ def reading(connection: Connection, extract_id: int | None) -> tuple[bool, dt.da
     return (False, None) if row is None else (bool(row.complete), row.read_at)
 
 
+def newest_reading(connection: Connection) -> dt.datetime | None:
+    """When the last reading of the ERP ended; None: it was never read."""
+    newest = sa.select(extract.c.read_at).order_by(extract.c.extract_id.desc()).limit(1)
+    return connection.execute(newest).scalar_one_or_none()
+
+
 BETWEEN_TASKS_S = 120.0
 """A run of several processes (Airflow's tasks) without a lock is alive this long after its last write."""
 HANGS_AFTER_S = 3600.0

@@ -14,10 +14,11 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.warehouse import tables
 from shelfsync.catalog.warehouse.baseline_history import append
 from shelfsync.inbox.events import event
+from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.metadata import instant
+from shelfsync.store.metadata import after, instant
 from shelfsync.store.mirror import Mirror
 
 if TYPE_CHECKING:
@@ -132,6 +133,16 @@ def polled_instead(connection: Connection, run_id: int) -> tuple[int, int]:
     row = connection.execute(
         sa.select(polled, sa.func.count(columns.end_reported_by)).where(columns.run_id == run_id)
     ).one()
+    return row[0], row[1]
+
+
+def polled_lately(connection: Connection, *, hours: float) -> tuple[int, int]:
+    """The same of all catalog jobs that ended in the last hours."""
+    ended = sa.select(_end_reported_by().label("by")).where(
+        _job.kind == Kind.CATALOG, _job.ended_at > after(-hours * 3600)
+    )
+    by = ended.subquery().c.by
+    row = connection.execute(sa.select(sa.func.count().filter(by == "poll"), sa.func.count(by))).one()
     return row[0], row[1]
 
 
