@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
 from shelfsync.context import Context
+from shelfsync.erp.open import open_source
+from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
+from shelfsync.local.postgres import running_postgres
+from shelfsync.migrations import upgrade
+from shelfsync.platform import client as platform
+from shelfsync.store.engine import create_engine, libpq_url
+from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +42,9 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
         metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
     with contextlib.ExitStack() as stack:
         if settings.database_url is None:
-            from shelfsync.local.postgres import running_postgres
-
             address = stack.enter_context(running_postgres(settings.home.absolute()))
         else:
             address = settings.database_url.get_secret_value()
-        from shelfsync.migrations import upgrade
-        from shelfsync.store.engine import create_engine
 
         engine = create_engine(address)
         stack.callback(engine.dispose)
@@ -53,17 +56,11 @@ def assemble(
     settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack, read_only: bool = False
 ) -> Context:
     """A context over an engine; the client is made at its first use and closed with `closing`."""
-    from shelfsync.inbox.events import subscribed
-    from shelfsync.store.engine import libpq_url
-    from shelfsync.store.lake import Lake
-
     closing.enter_context(display.used(display.Display.of(settings.time_zone, settings.currency)))
     lock = threading.Lock()
 
     @functools.cache
     def made() -> PartnerClient:
-        from shelfsync.platform import client as platform
-
         client = platform.open_platform(settings, engine, clock, read_only=read_only)
         closing.callback(client.close)
         return client
@@ -101,6 +98,4 @@ def shared_context(settings: Settings) -> Context:
 
 
 def _open_erp(settings: Settings) -> ErpSource:
-    from shelfsync.erp.open import open_source
-
     return open_source(settings.erp)

@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 from partner_api.links import is_loopback_name
 from shelfsync import display, logs
 from shelfsync.alerts.steps import send_due
+from shelfsync.catalog import adjustment
+from shelfsync.catalog.assortment.known_skus import known_files, known_skus
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
+from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address
 from shelfsync.erp.check_digit import is_gtin
@@ -23,7 +26,9 @@ from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
@@ -133,8 +138,6 @@ def file_warnings(context: Context) -> list[str]:
 
 def promotion_warnings(context: Context) -> list[str]:
     """A source of promotions with neither the column audience nor condition."""
-    from shelfsync.promotions.schemas import RAW, REQUIRED
-
     if not context.settings.promotions.configured:
         return []
     try:
@@ -155,8 +158,6 @@ def promotion_warnings(context: Context) -> list[str]:
 def value_warnings(context: Context, columns: ColumnReadings | None = None) -> list[str]:
     """Rows that cannot be sent, and values that are sent with another number, in the first rows of the ERP. `columns` see these rows."""
     import pyarrow.compute as pc
-
-    from shelfsync.catalog import adjustment
 
     settings = context.settings
     try:
@@ -218,10 +219,6 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     """What cannot be sent of RAW rows of several stores, in QUARANTINE schema."""
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from shelfsync.catalog.assortment.known_skus import known_files, known_skus
-    from shelfsync.catalog.snapshot import make_snapshot
-    from shelfsync.schemas import QUARANTINE
 
     settings, whole = context.settings, rows.num_rows < SAMPLE_ROWS
     found = []

@@ -54,7 +54,7 @@ def test_a_seed_sees_an_error_that_no_one_expected_although_only_its_vendor_fail
     def unlucky(*_: object, **__: object) -> None:
         raise LookupError("a bug")
 
-    monkeypatch.setattr("shelfsync.catalog.delta.compute_delta", unlucky)
+    monkeypatch.setattr("shelfsync.catalog.steps.diff.compute_delta", unlucky)
     with pytest.raises(Broken, match="LookupError: a bug") as broken:
         FeedRun(world, 1).run()
     assert broken.value.invariant == "unexpected error"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from shelfsync.erp.change_files import SourceWithChangeFiles
 from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SINCE_FILE, CHANGES_SQL, Feed
 from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
+from shelfsync.erp.files import FilesSource
+from shelfsync.erp.sql import SqlSource
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.settings import ErpSettings
 
@@ -41,8 +44,6 @@ def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, m
         kind = "sql" if settings.url is not None else "files"
     layout = Layout.of(settings, extract)
     if kind == "sql":
-        from shelfsync.erp.sql import SqlSource
-
         feed = Feed.of(settings) if isinstance(settings, ErpSettings) else None
         source = SqlSource(settings, layout, may_be_empty=may_be_empty, feed=feed)
         if isinstance(settings, ErpSettings) and settings.changes_since_file is not None:
@@ -55,15 +56,12 @@ def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, m
             return source
         if feed is not None:
             raise ConfigurationError(CHANGES_FILES, f"{CHANGES_SQL} is set too", "Keep one of the two.")
-        from shelfsync.erp.change_files import SourceWithChangeFiles
 
         return SourceWithChangeFiles(source, settings)
     return _open_files(settings, layout, may_be_empty=may_be_empty)
 
 
 def _open_files(settings: SourceSettings, layout: Layout, *, may_be_empty: bool) -> ErpSource:
-    from shelfsync.erp.files import FilesSource
-
     files = FilesSource(settings, layout, may_be_empty=may_be_empty)
     if not isinstance(settings, ErpSettings):
         return files
@@ -82,7 +80,6 @@ def _open_files(settings: SourceSettings, layout: Layout, *, may_be_empty: bool)
         )
     if settings.changes_files is None:
         return files
-    from shelfsync.erp.change_files import SourceWithChangeFiles
 
     return SourceWithChangeFiles(files, settings)
 

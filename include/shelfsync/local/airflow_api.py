@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from shelfsync.errors import ShelfsyncError
+from shelfsync.local.airflow_home import USER
 from shelfsync.local.supervisor import ServiceFailedError
 
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ class AirflowApi:
 
     def __enter__(self) -> Self:
         import httpx
-
-        from shelfsync.local.airflow_home import USER
 
         self._client = httpx.Client(base_url=self._stack.addresses.api_url, timeout=TIMEOUT_S, trust_env=False)
         answer = self._call("POST", "/auth/token", json={"username": USER, "password": self._stack.admin_password})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shelfsync.access import keep_private
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
@@ -22,7 +23,9 @@ from shelfsync.local.stack import StackOptions, running_stack
 from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
+from shelfsync.settings import read_settings
 from shelfsync.settings.storage_fault import as_its_setting
+from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,9 +66,6 @@ FIXED = {
 
 def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
     """Runs the demo on a stack with the sample; independent parts run in parallel."""
-    from shelfsync.erp import sample
-    from shelfsync.store.engine import create_engine
-
     erp, ours = sample_chain.open_erp(stack), create_engine(stack.addresses.database_url)
     sandbox = SandboxControl(stack.addresses.sandbox_url)
     try:
@@ -239,7 +239,6 @@ def main() -> int:
     """The command; returns its exit code."""
     keep_private()
     mask_streams()
-    from shelfsync.settings import read_settings
 
     began_s = time.monotonic()
 

@@ -26,7 +26,7 @@ from shelfsync.local.stack import StackOptions, living, running_stack, stop_left
 from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
-from shelfsync.settings import config_file
+from shelfsync.settings import config_file, read_settings
 from shelfsync.settings.storage_fault import as_its_setting
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ def background(words: Sequence[str]) -> int:
     """The background process; it writes up.log. It reads the settings again, so it needs the platform's name again."""
     keep_private()
     mask_streams()
-    from shelfsync.settings import read_settings
 
     parser = argparse.ArgumentParser(prog="python -m shelfsync.local.up")
     parser.add_argument(destination.OPTION)
@@ -272,7 +271,6 @@ def main_down() -> int:
 def _command(name: str, act: Callable[..., int]) -> int:
     keep_private()
     mask_streams()
-    from shelfsync.settings import read_settings
 
     def echo(text: str) -> None:
         print(f"{name}  {text}".rstrip(), flush=True)  # noqa: T201

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from partner_api import ClientCredentials, Dialect, DownloadLimits, PartnerClient, StaticToken
 from partner_api.errors import (
     CredentialsError,
     MisconfiguredError,
@@ -22,6 +23,10 @@ from partner_api.errors import (
     UnavailableError,
 )
 from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
+from shelfsync.platform.gate import OutageGate
+from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
+from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.platform.shared_token import SharedTokens, slow_key
 from shelfsync.store.metadata import instant, metadata, text, written
 
@@ -30,7 +35,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from partner_api import Dialect, PartnerClient
     from partner_api.session import Clock
     from partner_api.tokens import Credentials, TokenStore
     from shelfsync.context import Context
@@ -78,12 +82,6 @@ def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only
 def _client(
     settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str, *, read_only: bool
 ) -> PartnerClient:
-    from partner_api import DownloadLimits, PartnerClient
-    from shelfsync.platform.gate import OutageGate
-    from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
-    from shelfsync.platform.rate_limit import RateLimiter
-    from shelfsync.platform.rate_limit.tables import counted
-
     platform = settings.platform
     credentials, store = _credentials(settings, engine, clock, base_url, chain)
     limiter = OutageGate(RateLimiter(engine, counted(settings), clock), engine, clock)
@@ -103,8 +101,6 @@ def _client(
 
 
 def _dialect(settings: Settings) -> Dialect:
-    from partner_api import Dialect
-
     platform = settings.platform
     ours = {"job_status_path": platform.job_status_path, "body_max_bytes": settings.sync.body_max_bytes}
     choices: dict[str, Any] = {**platform.dialect, **ours}
@@ -119,8 +115,6 @@ def _dialect(settings: Settings) -> Dialect:
 def _credentials(
     settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str
 ) -> tuple[Credentials, TokenStore | None]:
-    from partner_api import ClientCredentials, StaticToken
-
     platform = settings.platform
     if platform.token is not None:
         return StaticToken(platform.token), None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.baseline import changed_rows
 from shelfsync.catalog.ledger import observations, vendors
 from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.warehouse import assortment_history
@@ -288,8 +289,6 @@ def _spans(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table
 def _acknowledged(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
     """What each version of the baseline changed."""
     import pyarrow as pa
-
-    from shelfsync.catalog.baseline import changed_rows
 
     columns = ledger.baseline.c
     statement = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
 from shelfsync.catalog.ledger import batches, rejections, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
@@ -79,8 +80,6 @@ def _waits(job: CatalogJob) -> Callable[[Connection], bool]:
 
 def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) -> Move:
     """The baseline moved by the job's outcomes, and what is committed with it."""
-    from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
-
     items = context.lake.read_table(batch.items_path)
     outcomes = context.lake.read_table(job.outcomes_path or "")
     wanted = rejected_values(context, batch, outcomes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import plan as plans
@@ -110,8 +111,6 @@ def _difference(context: Context, vendor: str, now: str | None, then: str | None
     if now is None or then is None or not then.startswith(own) or not context.lake.exists(then):
         return "the ERP's rows have changed"
     import pyarrow.compute as pc
-
-    from shelfsync.catalog.delta import compute_delta
 
     new = context.lake.read_table(now)
     old = context.lake.read_table(then)

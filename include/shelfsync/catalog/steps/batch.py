@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from shelfsync.catalog.bisection import split_at
+from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.bisection import suspects
 from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.urgency import parts as in_parts
+from shelfsync.rows.item import with_active_if_single
+from shelfsync.schemas import BASELINE
 from shelfsync.store.metadata import instant
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
@@ -69,11 +74,6 @@ def bodies(
     context: Context, rows: pa.Table, base_path: str | None, suspects: Sequence[SuspectBatch] = ()
 ) -> Iterator[Cut]:
     """The request bodies of rows (DELTA schema) in sending order; `suspects`: the halves of an unfinished bisection."""
-    from shelfsync.catalog.bisection import split_at
-    from shelfsync.catalog.bodies import cut
-    from shelfsync.rows.item import with_active_if_single
-    from shelfsync.schemas import BASELINE
-
     settings = context.settings
     base = context.lake.read_or_empty(base_path, BASELINE)
     for part in _urgent_first(context, rows, base):
@@ -127,8 +127,6 @@ def _batch_vendor(context: Context, row: VendorRun, released_path: str, facts: _
 
 
 def _urgent_first(context: Context, rows: pa.Table, base: pa.Table) -> list[Part]:
-    from shelfsync.catalog.urgency import parts as in_parts
-
     return in_parts(
         rows,
         base,

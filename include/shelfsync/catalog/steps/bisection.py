@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, halves, wait_s
+from shelfsync.catalog.bodies import stream
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
@@ -21,6 +22,7 @@ from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
+from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 
 def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, int]]:
     """The two halves of a batch of two rows or more, in the lake: path, items, bytes of each."""
-    from shelfsync.catalog.bodies import stream
-    from shelfsync.rows.item import with_active_if_single
-
     platform = context.settings.platform
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, batch.vendor)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import pyarrow as pa
 
 from shelfsync import logs
+from shelfsync.catalog.changed_rows import lay_over, of_last_file
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
@@ -18,6 +19,7 @@ from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
 from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.schemas import CHANGED, QUARANTINE, RAW, completed
 from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
@@ -59,8 +61,6 @@ def known_stores(context: Context) -> dict[str, str]:
 
 def quarantined(context: Context, partition: Partition) -> pa.Table:
     """The rows that name no usable vendor, as rows of the quarantine."""
-    from shelfsync.schemas import QUARANTINE
-
     if not partition.nameless_rows:
         return QUARANTINE.empty_table()
     from shelfsync.catalog.snapshot import nameless
@@ -73,8 +73,6 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
 
     These are the vendors with a row that differs from their last one, and the vendors that are due for another reason.
     """
-    from shelfsync.schemas import CHANGED
-
     settings = context.settings
     stores = known_stores(context)
     with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED, stores=stores) as partition:
@@ -198,9 +196,6 @@ def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str, *, by_fil
 
     `by_file`: of a SKU in several files the rows of the last one count.
     """
-    from shelfsync.catalog.changed_rows import lay_over, of_last_file
-    from shelfsync.schemas import CHANGED, RAW, completed
-
     earlier = None if before.reported_path is None else lake.read_table(before.reported_path)
     reported_before = None if earlier is None else completed(earlier, CHANGED)
     reported = lake.read_table(changed_path)
@@ -229,7 +224,6 @@ class ReportedChanges:
         self._before = before
         self._partial = partial
         self._known_files = _known_files(context, feed)
-        from shelfsync.schemas import CHANGED
 
         self._partition = Partition(
             context.lake, context.settings.sync.vendors, kind="changes", schema=CHANGED, stores=known_stores(context)

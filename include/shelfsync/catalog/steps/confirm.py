@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 import pyarrow.compute as pc
 
 from partner_api.errors import PartnerError, ThrottledError
+from shelfsync.catalog.job_log import EXPANDED_BYTES_MAX, TruncatedLogError
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.outcome import match, parse_feedback, parse_log, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.readback import with_listing
@@ -137,8 +139,6 @@ class _Log:
 
 
 def _by_log(context: Context, job: CatalogJob, items: pa.Table, lines: pa.Table) -> pa.Table:
-    from shelfsync.catalog.outcome import match, unmatched
-
     key = context.settings.platform.item_key
     unmatched_lines = unmatched(items, lines, key).num_rows
     if unmatched_lines:
@@ -157,8 +157,6 @@ def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log
     If a log never comes, a job that waits for it keeps every later change of its vendor, stop-sells too. The next delta sends the rest
     again. A job that FAILED has changed nothing, so the listing is not read.
     """
-    from shelfsync.catalog.outcome import parse_feedback
-
     why = ended_without_log(found.news.status or "ended")
     if found.trouble is not None:
         why += f" that can be read ({reason_of(found.trouble)})"
@@ -223,8 +221,6 @@ LOG_FLOOR_BYTES = 1024 * 1024
 
 def log_bytes_max(context: Context, job: CatalogJob) -> int:
     """The longest log that the job can have: by the SKUs sent, so that no host fills lake and memory (I13)."""
-    from shelfsync.catalog.job_log import EXPANDED_BYTES_MAX
-
     return min(LOG_FLOOR_BYTES + job.sent * context.settings.sync.log_bytes_per_sku, EXPANDED_BYTES_MAX)
 
 
@@ -234,9 +230,6 @@ def _file_of(context: Context, job: CatalogJob) -> File:
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
     """The log's lines. A truncated log counts up to its end. The path of an unreadable log is removed."""
-    from shelfsync.catalog.job_log import TruncatedLogError
-    from shelfsync.catalog.outcome import parse_log
-
     with context.lake.open(path) as file:
         try:
             return parse_log(file, whole=True, expanded_max_bytes=log_bytes_max(context, job))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
+from shelfsync.catalog.count import NAMES, Carried, Counts, count, differing, sentence, total
 from shelfsync.catalog.ledger import vendor_counts
 from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
@@ -17,7 +18,6 @@ from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from shelfsync.catalog.count import Carried, Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
     from shelfsync.context import Context
 
@@ -29,8 +29,6 @@ RULES = "2"
 
 def counts(context: Context, vendors: Sequence[str] | None = None) -> dict[str, Counts | None]:
     """The counts of these vendors (None: all) by vendor; None: a file that the count needs cannot be read."""
-    from shelfsync.catalog.count import NAMES, Counts
-
     with context.engine.connect() as connection:
         facts = vendor_counts.facts(connection, vendors)
         last = vendor_counts.counted(connection)
@@ -53,8 +51,6 @@ def counts(context: Context, vendors: Sequence[str] | None = None) -> dict[str, 
 
 def together(context: Context, vendors: Sequence[str]) -> dict[str, int] | None:
     """The sums over these vendors by the names of catalog.count; None: there is no vendor, or the numbers of one are unknown."""
-    from shelfsync.catalog.count import total
-
     found = list(counts(context, vendors).values())
     known = [one for one in found if one is not None]
     return asdict(total(known)) if known and len(known) == len(found) else None
@@ -62,8 +58,6 @@ def together(context: Context, vendors: Sequence[str]) -> dict[str, int] | None:
 
 def lines(sums: dict[str, int] | None) -> list[str]:
     """What `together` found, for a person; nothing where it is unknown."""
-    from shelfsync.catalog.count import Counts, sentence
-
     return [] if sums is None else [f"now {sentence(Counts(**sums))}"]
 
 
@@ -79,8 +73,6 @@ def _counted(context: Context, facts: Facts) -> Counts | None:
 
 
 def _count(context: Context, facts: Facts) -> Counts:
-    from shelfsync.catalog.count import Counts, count, differing
-
     lake, rows_quarantined = context.lake, facts.rows_quarantined or 0
     if facts.generation is None:
         return Counts()
@@ -117,8 +109,6 @@ def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
 
 
 def _carried(context: Context, facts: Facts) -> Carried:
-    from shelfsync.catalog.count import Carried
-
     rejected: dict[str, bool] = {}
     if facts.rejections is not None:
         with context.engine.connect() as connection:

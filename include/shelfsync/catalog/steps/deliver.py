@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from partner_api import StreamedBody
 from shelfsync import logs, metrics
 from shelfsync.catalog.bisection import FAILURES_PER_STEP, next_batch
+from shelfsync.catalog.bodies import stream
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
@@ -293,8 +294,6 @@ def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBa
 
 def _send(context: Context, lease: Lease, batch: PlannedBatch) -> PlatformJob:
     """Sends the body of the batch."""
-    from shelfsync.catalog.bodies import stream
-
     platform = context.settings.platform
     items = context.lake.read_table(batch.items_path)
     body = stream(items, key=platform.item_key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)

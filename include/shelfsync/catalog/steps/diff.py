@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.suppression import Buffers, Rule, Suppressed, known_buffers, suppress_no_ops, with_buffers
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.rows.alignment import aligned, column
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import BaselineVersion
-    from shelfsync.catalog.suppression import Buffers, Rule, Suppressed
     from shelfsync.context import Context
     from shelfsync.settings import SuppressionSettings
 
@@ -87,8 +88,6 @@ class _Facts(NamedTuple):
 
 
 def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
-    from shelfsync.catalog.delta import compute_delta
-
     run, _, base, complete, _, rejected, _ = facts
     snapshot = context.lake.read_table(snapshot_path)
     baseline = context.lake.read_or_empty(base and base.path, BASELINE)
@@ -190,8 +189,6 @@ def without_no_ops(
     rejected: pa.Table | None,
 ) -> Suppressed:
     """Removes no-op quantities from a delta. `everything`: suppresses nothing, but adds the buffer to each quantity."""
-    from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
-
     if everything:
         return Suppressed(with_buffers(delta, buffers), delta.slice(0, 0))
     return suppress_no_ops(delta, baseline, snapshot, buffers, rejected=rejected)
@@ -199,15 +196,11 @@ def without_no_ops(
 
 def buffers_of(snapshot: pa.Table, vendor: str, rules: list[Rule], settings: SuppressionSettings) -> Buffers:
     """The known sales buffers of one vendor's SKUs."""
-    from shelfsync.catalog.suppression import Buffers, known_buffers
-
     return Buffers(known_buffers(snapshot, vendor, rules), settings.at_buffer)
 
 
 def rules_of(settings: SuppressionSettings) -> list[Rule]:
     """The rules of the settings, the file's after them; a ConfigurationError names the line of the file that is wrong."""
-    from shelfsync.catalog.suppression import Rule
-
     rules = [] if settings.sales_buffer is None else [Rule(settings.sales_buffer)]
     rules += [Rule(pieces, vendor=vendor) for vendor, pieces in settings.vendor_buffers.items()]
     rules += [Rule(pieces, category=category) for category, pieces in settings.category_buffers.items()]
@@ -215,8 +208,6 @@ def rules_of(settings: SuppressionSettings) -> list[Rule]:
 
 
 def _rules_in(path: Path) -> Iterator[Rule]:
-    from shelfsync.catalog.suppression import Rule
-
     remedy = f"Write a CSV with the header {','.join(_BUFFER_COLUMNS)}; an empty cell fits any."
     try:
         with io.StringIO(text_encoding.decode(path.read_bytes()), newline="") as file:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
+from shelfsync.catalog.drift_cause import Evidence
 from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.ledger.tables import batch
 from shelfsync.catalog.warehouse import drift
@@ -21,7 +22,6 @@ from shelfsync.store.metadata import after
 if TYPE_CHECKING:
     import datetime as dt
 
-    from shelfsync.catalog.drift_cause import Evidence
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.context import Context
@@ -35,8 +35,6 @@ def evidence_of(
     context: Context, seen: Observation, before: Observation | None, last: LastSnapshot | None, skus: pa.Array
 ) -> Evidence:
     """The evidence about these SKUs of the observation's vendor; reads no file if there are none."""
-    from shelfsync.catalog.drift_cause import Evidence
-
     if not len(skus):
         return Evidence(SENDING.empty_table())
     wanted = set(skus.to_pylist())

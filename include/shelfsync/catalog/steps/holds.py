@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog import stake
 from shelfsync.catalog.assortment.product_names import with_names
+from shelfsync.catalog.decision import identity, without_held
+from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
@@ -18,6 +20,9 @@ from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_s
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
+from shelfsync.rows.alignment import aligned, column
+from shelfsync.rows.item import with_active_if_single
+from shelfsync.schemas import BASELINE, FIELDS
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -73,9 +78,6 @@ def with_before(context: Context, rows: Any, base_path: str | None) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.rows.alignment import aligned, column
-    from shelfsync.schemas import BASELINE, FIELDS
-
     baseline = context.lake.read_or_empty(base_path, BASELINE)
     before = aligned(baseline, column(rows, "sku"), FIELDS)
     for name in FIELDS:
@@ -89,8 +91,6 @@ def with_before(context: Context, rows: Any, base_path: str | None) -> Any:
 
 def divide(context: Context, hold: Hold, thresholds: dict[str, Any]) -> Divided | None:
     """What these thresholds make of a hold. None: the files of its run are gone."""
-    from shelfsync.catalog.decision import identity
-
     with context.engine.connect() as connection:
         row = vendor_runs.read(connection, hold.run_id, hold.vendor)
     if row is None or row.delta_path is None:
@@ -111,9 +111,6 @@ def _checked(
     context: Context, hold: Hold, row: VendorRun, limits: GuardSettings
 ) -> tuple[Any, Case, tuple[HeldChanges, ...]]:
     """The rows that these thresholds release, what was checked, and the changes that they still hold."""
-    from shelfsync.catalog.decision import without_held
-    from shelfsync.catalog.guards import apply_guards
-
     case = dataclasses.replace(read_case(context, row, row.delta_path or ""), limits=limits)
     held = context.lake.read_table(hold.rows_path)
     passing = [rows for _, rows in approved_rows(context, hold.vendor)]
@@ -212,8 +209,6 @@ def _plan(connection: Connection, hold: Hold, state: vendors.Vendor, pieces: lis
 
 def _pieces(context: Context, hold: Hold, base_path: str | None) -> list[batches.Piece]:
     from shelfsync.catalog.steps.batch import pieces
-    from shelfsync.rows.item import with_active_if_single
-    from shelfsync.schemas import BASELINE
 
     baseline = context.lake.read_or_empty(base_path, BASELINE)
     return pieces(

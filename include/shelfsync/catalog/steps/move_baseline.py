@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shelfsync.catalog.baseline import changed_rows, known
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.warehouse import baseline_history, record
 from shelfsync.schemas import BASELINE
@@ -89,8 +90,6 @@ def move_baseline(
 
 def _written(context: Context, vendor: str, base: Base, move: Move) -> Callable[[Connection], None]:
     """Writes the files of the next version. What is returned writes it to ledger and warehouse."""
-    from shelfsync.catalog.baseline import changed_rows
-
     rows = move.rows
     if rows is None:
         return lambda _: None
@@ -120,8 +119,6 @@ def _written(context: Context, vendor: str, base: Base, move: Move) -> Callable[
 
 def _write_known(context: Context, vendor: str, base: Base, rows: pa.Table, sent: pa.Table | None) -> str | None:
     """Lake path of `rows` with unknown values filled from the last known ones, then from the sent ones; None if nothing is unknown."""
-    from shelfsync.catalog.baseline import known
-
     version = base.version
     earlier = (
         base.rows

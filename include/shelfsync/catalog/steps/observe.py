@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import sqlalchemy as sa
 
 from partner_api.errors import PartnerError
+from shelfsync.catalog.export import parse_export
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, vendor_runs, vendors
 from shelfsync.catalog.steps.export import each_export
@@ -131,8 +132,6 @@ def _before(context: Context, one: ExportJob) -> assortment_history.Loaded | Non
 
 def _read(context: Context, one: ExportJob, raw_path: str) -> ExportFile:
     """The file's rows; a DataError if the file proves nothing."""
-    from shelfsync.catalog.export import parse_export
-
     with context.lake.open(raw_path) as file:
         read = parse_export(file, _known(context, one.vendor), file_max_bytes=context.settings.export.file_max_bytes)
     with context.engine.connect() as connection:

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import metrics
+from shelfsync.catalog.baseline import with_unconfirmed
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
+from shelfsync.catalog.urgency import priorities
 from shelfsync.catalog.warehouse import record
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row
@@ -107,8 +109,6 @@ def _count(job: CatalogJob, outcomes: pa.Table) -> None:
 
 def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, outcomes: pa.Table) -> int:
     """How many SKUs of the batch's priority have a success line. SKUs of other priorities do not count."""
-    from shelfsync.catalog.urgency import priorities
-
     accepted = outcomes.filter(pc.equal(outcomes["state"], "accepted"))["sku"].combine_chunks()
     if len(accepted) in {0, items.num_rows}:
         return batch.urgent_count if len(accepted) else 0
@@ -162,8 +162,6 @@ def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
 
 def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
     """Ends a job as unconfirmed, with its outcomes and its unknown baseline in one transaction; returns the number of its SKUs."""
-    from shelfsync.catalog.baseline import with_unconfirmed
-
     with context.engine.connect() as connection:
         job = catalog_jobs.read(connection, job_id)
         batch = batches.read(connection, job.batch_id)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from shelfsync import display
+from shelfsync.catalog import adjustment
+from shelfsync.catalog.adjustment import MEANING
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
@@ -21,7 +23,10 @@ from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
 from shelfsync.decisions.moves import ordered
 from shelfsync.errors import DataError
+from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
+from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.schemas import QUARANTINE
 from shelfsync.store.named_file import NamedFile
 
 if TYPE_CHECKING:
@@ -37,8 +42,6 @@ FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 def _usable(name: str) -> str:
-    from shelfsync.rows.quarantine_reason import is_usable  # brings pyarrow
-
     if not is_usable(name):
         raise ValueError("no vendor is called so")
     return name
@@ -127,7 +130,6 @@ _UNSENT = frozenset(
 
 def plan_of(context: Context, run_id: int) -> dict[str, Any]:
     """The plan of a dry run whose batches are planned."""
-    from shelfsync.platform.rate_limit import RateLimiter
     from shelfsync.platform.rate_limit.tables import counted
 
     with context.engine.connect() as connection:
@@ -212,8 +214,6 @@ def lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
-    from shelfsync.catalog.adjustment import MEANING  # brings pyarrow
-
     name = f"vendor {vendor['vendor']}"
     for held in vendor["held"]:
         yield f"{name}: {held['rows']} rows would be held by {held['rule']}: {held['message']}"
@@ -302,9 +302,6 @@ def _quarantined(context: Context, path: str | None, *, row_sent: bool) -> dict[
 
 def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     """What normalise changed in values that it accepted, by kind."""
-    from shelfsync.catalog import adjustment
-    from shelfsync.schemas import QUARANTINE
-
     if row.raw_path is None:
         return {}
     raw = context.lake.read_table(row.raw_path, adjustment.COLUMNS)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.assortment import unknown_skus
 from shelfsync.catalog.ledger import vendors
+from shelfsync.catalog.outcome import Shown, listing_lines, match, perhaps_older, provable
 from shelfsync.catalog.steps.evidence import sendings, sent_lately
 from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, OUTCOME
@@ -34,8 +35,6 @@ def with_listing(context: Context, job: CatalogJob, items: pa.Table, outcomes: p
     A SKU that the listing does not prove stays unaccounted, with what the listing shows as its reason; the next delta sends it again. The
     outcomes stay as they are if the listing would cost too many requests. Raises what the request raises.
     """
-    from shelfsync.catalog.outcome import Shown, listing_lines, match, provable
-
     key = context.settings.platform.item_key
     left = column(outcomes, "sku").filter(pc.equal(column(outcomes, "state"), "unaccounted"))
     asked = provable(items.filter(pc.is_in(column(items, "sku"), value_set=left)))
@@ -64,8 +63,6 @@ def with_listing(context: Context, job: CatalogJob, items: pa.Table, outcomes: p
 
 def _perhaps_older(context: Context, job: CatalogJob, asked: pa.Table) -> dict[str, set[str]]:
     """Field -> the SKUs whose listing may still show, as an older value, the one that this job sent."""
-    from shelfsync.catalog.outcome import perhaps_older
-
     with context.engine.connect() as connection:
         sent = sent_lately(connection, job.vendor, before=job.job_id, within_s=context.settings.drift.propagation_s)
         path = vendors.baseline_of_version(connection, job.vendor, sent[0].base_version) if sent else None

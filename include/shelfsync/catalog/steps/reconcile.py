@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.drift import differences, undecided
+from shelfsync.catalog.drift_cause import find_causes, products, with_confirmed, with_resends
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
 from shelfsync.catalog.steps.diff import buffers_of, rules_of
@@ -122,9 +124,6 @@ def _gathered(context: Context, name: str, observation_id: int, base: Base) -> _
 
 def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule]) -> Move:
     """Finds the causes and chooses the actions: the corrected baseline, and what is committed with it."""
-    from shelfsync.catalog.drift import differences, undecided
-    from shelfsync.catalog.drift_cause import find_causes
-
     last, before, effect = vendor.last, vendor.before, context.settings.suppression
     buffers = None if vendor.desired is None else buffers_of(vendor.desired, one.vendor, rules, effect)
     found = differences(
@@ -156,8 +155,6 @@ def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table
 
 
 def _corrected(one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, blind: int) -> Move:
-    from shelfsync.catalog.drift_cause import products, with_confirmed, with_resends
-
     resend, reject = _of(drift, "resend"), _of(drift, "reject")
     name, number = one.vendor, vendor.seen.observation_id
     moved = with_confirmed(with_resends(vendor.baseline, resend), vendor.observed, result.confirmed)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import change_files, runs, source_columns, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.catalog.steps import absent, counts, hold_lists, status, urgent
+from shelfsync.catalog.steps import absent, counts, hold_lists, plan, status, urgent
 from shelfsync.catalog.steps.each_vendor import PREPARE
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.decisions.ledger import holds
@@ -130,7 +130,6 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
     summary["runbooks"] = [alarm.page for alarm in _met(summary)]
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
-    from shelfsync.catalog.steps import plan  # its models take time to build, which no other run has to pay
 
     document = plan.plan_of(context, run_id)
     with context.engine.connect() as connection:

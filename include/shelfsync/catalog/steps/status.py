@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics, outages
+from shelfsync.catalog.count import NAMES
 from shelfsync.catalog.ledger import batches, change_files, restorations, source_columns, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger import runs as catalog_runs
@@ -184,8 +185,6 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
 
 
 def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:
-    from shelfsync.catalog.count import NAMES
-
     if of_vendor is None:
         return {**dict.fromkeys(NAMES), "rejected": None}
     numbers: dict[str, int | None] = dict(dataclasses.asdict(of_vendor))
@@ -220,7 +219,6 @@ def report_gauges(context: Context) -> None:
     """Reports sums over all vendors and the greatest age; reads nothing if no metrics sink is configured."""
     if not metrics.listened_to():
         return
-    from shelfsync.catalog.count import NAMES
 
     vendors = status(context, runs=0)["vendors"]
     metrics.gauge("vendors.known", len(vendors))

@@ -11,6 +11,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from shelfsync.catalog import column_reading
 from shelfsync.catalog.ledger import batches, runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.acknowledge import acknowledge
@@ -82,7 +83,6 @@ def run_extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     with runs.at_work(context.engine, run_id):
         if not dry_run:
             return extract(context, run_id)
-        from shelfsync.catalog import column_reading  # brings pyarrow
 
         columns = column_reading.ColumnReadings()
         shards = extract(context, run_id, columns)

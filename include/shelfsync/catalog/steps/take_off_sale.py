@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import observations, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.pause_or_forget_vendor import give_up_old_plans, require_known
@@ -18,6 +19,8 @@ from shelfsync.catalog.steps.sync import finish
 from shelfsync.catalog.steps.urgent import clear_the_way
 from shelfsync.errors import StoppedError, TryAgainError
 from shelfsync.platform import kill_switch
+from shelfsync.rows.alignment import column
+from shelfsync.schemas import BASELINE, OBSERVED, SNAPSHOT, completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,10 +61,6 @@ def on_sale(context: Context, vendor: str) -> OnSale:
     """Read from the baseline and the newest observation. A DataError: the ledger has never seen the vendor."""
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from shelfsync.catalog.delta import compute_delta
-    from shelfsync.rows.alignment import column
-    from shelfsync.schemas import BASELINE, OBSERVED, SNAPSHOT, completed
 
     with context.engine.connect() as connection:
         require_known(vendor, vendors.names(connection), "forget")

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import WAITING, State
+from shelfsync.promotions.diff import applied, unconfirmed
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
-from shelfsync.promotions.schemas import ACKNOWLEDGED
+from shelfsync.promotions.outcome import outcomes
+from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
+from shelfsync.rows.alignment import aligned, column, positions
 from shelfsync.store.compare_and_swap import attempts
 
 if TYPE_CHECKING:
@@ -127,9 +130,6 @@ def _try(context: Context, lease: Lease, endings: Mapping[int, str | None]) -> l
 
 def _judge(lake: Lake, job: PromotionJob, have: Promotion, every: Sequence[str], why: str | None) -> _Judged:
     """The outcomes of one job. `why`: the reason why they are unknown; None: the platform has reported them."""
-    from shelfsync.promotions.diff import applied, unconfirmed
-    from shelfsync.promotions.outcome import outcomes
-
     items = lake.read_table(job.items_path or "")
     of = every if EVERY in have.vendors else have.vendors
     if why is None:
@@ -155,8 +155,6 @@ def _judge(lake: Lake, job: PromotionJob, have: Promotion, every: Sequence[str],
 def _path_of(lake: Lake, moved: pa.Table, wanted_path: str | None) -> str:
     """The file of these entries: that of the plan, if they are exactly what it wants; so the usual case writes nothing."""
     import pyarrow.compute as pc
-
-    from shelfsync.promotions.schemas import ENTRY
 
     if wanted_path is not None and pc.all(moved["known"], min_count=0).as_py():
         wanted = lake.read_table(wanted_path)
@@ -248,8 +246,6 @@ def _rejections(context: Context, judged: list[_Judged]) -> dict[int, pa.Table]:
     """By job: its rejected pairs with the wanted values and the known assortment of each SKU. When one of these changes, the pair is sent again."""
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from shelfsync.rows.alignment import aligned, column, positions
 
     assortment_of = functools.lru_cache(maxsize=8)(functools.partial(known_assortment, context))
     found = {}

@@ -24,6 +24,9 @@ from shelfsync.platform.jobs.submit import (
     unpollable,
 )
 from shelfsync.platform.jobs.table import WAITING, Kind, State
+from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.promotions.body import ACTIVE, ended
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
 from shelfsync.promotions.plan import meet
@@ -105,9 +108,6 @@ def _deliver_all(context: Context, lease: Lease, sent: Sent, progress: Callable[
 
 def forecast(context: Context, requests: int) -> Forecast:
     """How long so many requests about promotions take: each is sent once, and its job is polled once."""
-    from shelfsync.platform.rate_limit import RateLimiter
-    from shelfsync.platform.rate_limit.tables import counted
-
     limiter = RateLimiter(context.engine, counted(context.settings), context.clock)
     return limiter.forecast(2 * requests, priority="promotion")
 
@@ -236,8 +236,6 @@ class KeptBody:
         self._active = active
 
     def __iter__(self) -> Iterator[bytes]:
-        from shelfsync.promotions.body import ACTIVE, ended
-
         with self._lake.open(self._path) as file:
             first = file.read(_CHUNK_BYTES)
             if not first.startswith(ACTIVE):

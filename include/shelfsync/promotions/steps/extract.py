@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
 from shelfsync.errors import DataError
 from shelfsync.outages import PROMOTIONS, erp_asked
+from shelfsync.promotions import normalise
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.schemas import RAW, REQUIRED
@@ -39,7 +40,6 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
     """Reads the ERP's promotions once; `{"rows", "vendors", "proof"}`. A run that was planned is not read again."""
     with context.engine.connect() as connection:
         run = promotion_runs.read(connection, run_id)
-    from shelfsync.promotions import normalise
 
     if run.planned_at is not None:
         return {"rows": 0, "vendors": 0, "proof": "planned before"}

@@ -14,13 +14,15 @@ from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
 from shelfsync.errors import DataError, StaleRunError
+from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
+from shelfsync.promotions.diff import diff
 from shelfsync.promotions.guard import Hold, fingerprint
 from shelfsync.promotions.head import EVERY, minutes
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
-from shelfsync.promotions.schemas import HELD
+from shelfsync.promotions.schemas import ENTRY, HELD
 from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
@@ -173,9 +175,6 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
 
 def _create_or_change(context: Context, step: Step, have: Promotion | None, prepared: Prepared) -> list[Request]:
     """The requests that create or change a promotion: its difference from the acknowledged state."""
-    from shelfsync.promotions.body import cut, frame, vendor_count
-    from shelfsync.promotions.diff import diff
-
     wanted, settings = step.wanted, context.settings.promotions
     assert wanted is not None
     header = wanted.header
@@ -224,10 +223,6 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
 
 def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> list[Request]:
     """The request that ends a promotion: the body that created it, with the flag `active` false."""
-    from shelfsync.promotions.body import ACTIVE, INACTIVE, vendor_count
-    from shelfsync.promotions.diff import diff
-    from shelfsync.promotions.schemas import ENTRY
-
     if have.created_body_path is None:
         return []
     items = diff(ENTRY.empty_table(), read_acknowledged(context.lake, have.acknowledged_path))
@@ -251,8 +246,6 @@ def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> l
 def _rejected(context: Context, have: Promotion, vendors: int) -> pa.Table | None:
     """SKUs that were rejected for every vendor, with the rejected values (ENTRY); None: there are none."""
     import pyarrow as pa
-
-    from shelfsync.promotions.schemas import ENTRY
 
     with context.engine.connect() as connection:
         rows = ledger_promotions.rejections_of(connection, have.promotion_id)

@@ -15,11 +15,16 @@ from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of
-from shelfsync.promotions.head import EVERY
+from shelfsync.promotions.group import Groups, Named, contents, derived_from, filled, same_offers, sent_of
+from shelfsync.promotions.guard import guard
+from shelfsync.promotions.head import EVERY, Heads
 from shelfsync.promotions.ledger import promotions as ledger_promotions
-from shelfsync.promotions.schemas import ENTRY, RAW
+from shelfsync.promotions.normalise import merged, normalise, quarantined
+from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
+from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
+from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
 from shelfsync.store.metadata import instant
 
@@ -80,9 +85,6 @@ def approved_by_kind(approved: Iterable[DecidedHold]) -> dict[tuple[str, str, st
 
 class _Preparation:
     def __init__(self, context: Context, run: PromotionRun) -> None:
-        from shelfsync.promotions.group import Groups, derived_from
-        from shelfsync.promotions.head import Heads
-
         self._context = context
         self._run = run
         self._settings = context.settings.promotions
@@ -111,9 +113,6 @@ class _Preparation:
                 self._by_name[name, known.start_time, known.end_time].append(known)
 
     def done(self) -> Prepared:
-        from shelfsync.promotions.group import Named
-        from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
-
         prepared, files = self._prepared, self._manifest["vendors"]
         prepared.counts["rows"] = self._manifest["rows"]
         prepared.unread = self._manifest.get("unread", {})
@@ -157,10 +156,6 @@ class _Preparation:
 
     def _vendor(self, vendor: str, path: str | None, every: Normalised, raw_of_every: pa.Table) -> None:
         import pyarrow as pa
-
-        from shelfsync.promotions.guard import guard
-        from shelfsync.promotions.normalise import merged, quarantined
-        from shelfsync.promotions.validate import validate
 
         own = self._normalised(path, vendor)
         both = merged(own, every, self._heads.all)
@@ -237,8 +232,6 @@ class _Preparation:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.promotions.group import contents, filled, same_offers
-
         shared = same_offers(
             pa.concat_tables([table.select(["head"]) for table in (rows, unsure, impossible)]), self._heads.all
         )
@@ -271,8 +264,6 @@ class _Preparation:
     def _placed(self, vendor: str, kept: pa.Table) -> pa.Table:
         """The kept SKUs (KEPT) of a price of several pieces under the head of the bundle in which the platform has them."""
         import pyarrow as pa
-
-        from shelfsync.promotions.schemas import KEPT
 
         numbers = {number for number in kept["head"].to_pylist() if self._heads.all[number].pieces}
         if not numbers:
@@ -314,8 +305,6 @@ class _Preparation:
 
         There is more than one while a replaced promotion has not ended. An ended or rejected promotion does not count.
         """
-        from shelfsync.promotions.group import sent_of
-
         alike = self._alike(vendor, head)
         sent = sent_of(head.as_json()) if alike else {}
         promotions = [known for known in alike if sent_of(known.header) == sent]
@@ -341,8 +330,6 @@ class _Preparation:
 
     def _normalised(self, path: str | None, *vendors: str) -> Normalised:
         """The rows of a file; its SKUs may be those of any of these vendors."""
-        from shelfsync.promotions.normalise import normalise
-
         settings = self._context.settings.normalise
         known = None if settings.odd_keys == "send" else known_of_any(self._context, vendors)
         length = settings.sku_length_max
