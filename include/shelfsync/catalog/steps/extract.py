@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
@@ -26,7 +27,7 @@ from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -199,9 +200,9 @@ def _write(
             _fail(connection, run.run_id, name, number, error)
         for name, skus in vendors.known_vendors(connection).items():
             if name not in came and (not asked or name in asked):
-                _fail(connection, run.run_id, name, number, _missing(context, name, skus))
+                _fail(connection, run.run_id, name, number, _missing(context, name, skus, came))
         for name in sorted(asked - came - set(vendors.known_vendors(connection))):
-            _fail(connection, run.run_id, name, number, _missing(context, name, 0))
+            _fail(connection, run.run_id, name, number, _missing(context, name, 0, came))
         vendors.take_in(connection, files)
         record.VENDOR.copy(connection, sorted(came))
         record.RUN.copy(connection, [run.run_id])
@@ -231,15 +232,27 @@ def _judged(context: Context, run: Run, columns: source_columns.Columns) -> sour
     return columns
 
 
-def _missing(context: Context, name: str, skus: int) -> str:
-    """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9)."""
+def _missing(context: Context, name: str, skus: int, came: Collection[str]) -> str:
+    """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9).
+
+    If a vendor that has rows differs from it only in the case of letters or in signs, no store has closed.
+    """
     theirs = [one for one in VendorIds.of(context.settings.erp).erp_ids([name]) if one != name]
     called = f" (the ERP's store {theirs[0]})" if theirs else ""
-    return (
+    what = (
         f"not one row in the extract{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
-        f" Check the ERP; if the store has closed for good, run `shelfsync forget {name} --take-off-sale --reason TEXT`, which takes its"
+    )
+    if alike := sorted(one for one in came if one != name and _letters(one) == _letters(name)):
+        return f"{what} The extract has {alike[0]!r}, which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS, or correct the ERP"
+    return (
+        f"{what} Check the ERP; if the store has closed for good, run `shelfsync forget {name} --take-off-sale --reason TEXT`, which takes its"
         " products off sale first (docs/how-to/close-a-store.md)"
     )
+
+
+def _letters(vendor: str) -> str:
+    """Its letters and digits, whatever their case, without zeros before a number."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", vendor.casefold()))
 
 
 def _fail(connection: Any, run_id: int, name: str, extract_id: int, error: str) -> None:
