@@ -55,7 +55,8 @@ class File:
         return "\n".join(self.lines) + self.tail if self.lines else ""
 
 
-def _rows() -> list[Row]:
+def all_rows() -> list[Row]:
+    """What the ERP knows, before any fault."""
     return [
         Row(sku, f"Item {sku}", 1_490 + 1_111_000 * (place % 2) + 10 * place, 5 + place)
         for place, sku in enumerate(SKUS)
@@ -63,7 +64,7 @@ def _rows() -> list[Row]:
 
 
 def _file(dialect: Dialect, rows: list[Row] | None = None) -> File:
-    rows = _rows() if rows is None else rows
+    rows = all_rows() if rows is None else rows
     lines = [dialect.delimiter.join(cells) for cells in (HEADER, *(row.cells(dialect) for row in rows))]
     return File(lines, {row.sku: (row.price // 10 / 100, row.active and row.quantity > 0) for row in rows})
 
@@ -90,7 +91,7 @@ def _cell(file: File, dialect: Dialect, sku: str, column: str, text: str) -> Fil
 
 
 def _numbers(dialect: Dialect, sku: str) -> list[str]:
-    row = next(row for row in _rows() if row.sku == sku)
+    row = next(row for row in all_rows() if row.sku == sku)
     return [dialect.numbers.price(row.price), dialect.numbers.count(row.quantity), "J"]
 
 
@@ -138,7 +139,7 @@ def null_words(dialect: Dialect) -> File:
 
 def sold_out(dialect: Dialect) -> File:
     """By a zero, by less than nothing, and by the ERP's own word."""
-    rows = _rows()
+    rows = all_rows()
     rows[1].quantity, rows[2].quantity, rows[3].active = 0, -3, False
     return _file(dialect, rows)
 
@@ -158,7 +159,7 @@ def long_row(dialect: Dialect) -> File:
 
 def two_prices(dialect: Dialect) -> File:
     """One SKU twice, with two prices."""
-    rows = _rows()
+    rows = all_rows()
     file = _file(dialect, [*rows, Row(SKUS[6], "again", 9_990, 1)])
     return _without(file, SKUS[6])
 
@@ -181,7 +182,7 @@ def another_column(dialect: Dialect) -> File:
 def other_order(dialect: Dialect) -> File:
     """The columns in another order, their names in capitals."""
     file = _file(dialect)
-    rows = [row.cells(dialect) for row in _rows()]
+    rows = [row.cells(dialect) for row in all_rows()]
     order = [4, 2, 0, 3, 1]
     cells = [[name.upper() for name in HEADER], *rows]
     file.lines = [dialect.delimiter.join(row[place] for place in order) for row in cells]

@@ -92,16 +92,18 @@ def _single_byte(head: bytes) -> Encoding | None:
 def _likeness(text: str) -> float:
     """How much the letters that are not ASCII stand as in words; a name of a column that shelfsync knows counts most."""
     score = 5.0 * sum(is_name(word) for word in text.split() if not word.isascii())
-    for before, letter in itertools.pairwise(f" {text}"):
+    for before, letter, after in zip(f" {text}", text, f"{text} "[1:], strict=False):
         joined = before.isalpha() and letter.isalpha()
         if joined and _script(before) != _script(letter):
             score -= 2
         elif letter <= "\x7f":
             continue
         elif not letter.isalpha():
-            score += 0.3 if letter in "€£°²³½®™\u2013\u2019“”„\u00a0" else -1
+            score += 1 if letter in "€£" else 0.3 if letter in "°²³½®™\u2013\u2019“”„\u00a0" else -1
         elif before.isdigit():
             score -= 1
+        elif not joined and not after.isalpha():
+            score += 0.3  # a letter alone is seldom a word, and may be a sign in another encoding
         else:
             crowded = before > "\x7f" and _script(letter) == "LATIN"  # few words have two accents side by side
             score += 1.5 if joined and not crowded and (letter.islower() or not before.islower()) else 1

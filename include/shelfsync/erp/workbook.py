@@ -267,7 +267,10 @@ class Workbook:
 
         try:
             yield
-        except CalamineError as error:
+        except BaseException as error:
+            # calamine panics at some damaged files, and its panic is no Exception: unnoticed, it would end the runs of all stores
+            if not isinstance(error, CalamineError) and type(error).__name__ != "PanicException":
+                raise
             raise IncompleteExtractError(
                 f"{self._found.name} is no whole workbook: {without_stop(error, 300)}. Nothing was sent; let the ERP write it again, without a"
                 " password."

@@ -136,6 +136,13 @@ def test_what_a_file_does_not_show_is_told(proposed, text, told):
     assert told in said(proposed(text.encode()))
 
 
+def test_a_euro_behind_each_price_shows_the_encoding(read, proposed):
+    rows = "".join(f"v;{place};Käse {place};{place}.490,50 €\n" for place in range(1, 40))
+    found = proposed(f"vendor;sku;name;price\n{rows}".encode("cp1252"))
+    assert (found.settings["CSV_ENCODING"], found.settings["CURRENCIES"]) == ("cp1252", '["€"]')
+    assert read(**values(found)).rows[0]["price"] == "1490.50"
+
+
 @pytest.mark.parametrize("prices", [["1250 c"], ["99¢"], ["1½"], ["12%"], ["~12"], ["12.50/kg"], ["5 pcs"], [">100"]])
 def test_what_is_no_currency_is_not_proposed_as_one(read, proposed, prices):
     found = proposed(

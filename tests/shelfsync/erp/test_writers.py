@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import itertools
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +122,41 @@ def by_excel(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any
     return {"header_row": above + 1}
 
 
-WRITERS = (by_csv, by_pandas, by_arrow, by_parquet, by_duckdb, by_excel)
+def by_json(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
+    """Python's own writer of JSON, an object a line: numbers as numbers or as texts, an absent value as null or no key at all."""
+    ascii_alone, spaced, texts = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
+    lines = []
+    for place, row in enumerate(rows):
+        price = None if row["price"] is None else str(row["price"]) if texts else float(row["price"])
+        found = {**row, "price": price}
+        if place and not spaced:
+            found = {name: value for name, value in found.items() if value is not None}
+        lines.append(json.dumps(found, ensure_ascii=ascii_alone, separators=None if spaced else (",", ":")) + "\n")
+    data = "".join(lines).encode()
+    ending, pack = draw(
+        st.sampled_from([(".jsonl", bytes), (".jsonl.gz", gzip.compress), (".jsonl.bz2", bz2.compress)])
+    )
+    path.with_suffix(ending).write_bytes(pack(data))
+    return {}
+
+
+def by_places(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
+    """Columns of fixed width, as old programs write them: texts left, numbers left or right."""
+    right = draw(st.booleans())
+    widths = {"vendor": 12, "sku": 14, "price": 13, "quantity": 13, "active": 6}
+    lines = ["".join(name.ljust(width) for name, width in widths.items())]
+    for row in rows:
+        words = {name: "" if row[name] is None else str(row[name]) for name in widths}
+        at = {"price": right, "quantity": right}
+        cells = (word.rjust(widths[name]) if at.get(name) else word.ljust(widths[name]) for name, word in words.items())
+        lines.append("".join(cells))
+    path.with_suffix(".txt").write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+    ends = list(itertools.accumulate(widths.values()))
+    places = {name: f"{end - width + 1}-{end}" for (name, width), end in zip(widths.items(), ends, strict=True)}
+    return {"fixed_width": places, "header_row": 1}
+
+
+WRITERS = (by_csv, by_pandas, by_arrow, by_parquet, by_duckdb, by_excel, by_json, by_places)
 
 
 def value_of(row: dict[str, Any]) -> tuple[Any, ...]:

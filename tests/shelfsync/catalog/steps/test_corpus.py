@@ -1,6 +1,6 @@
 """Several hundred small files, written by rules: what comes of each SKU of each, through check, plan, sync and explain.
 
-Each dialect is a chain whose stores are the faults, so that each fault also shows that it costs its store alone. A run takes every third
+Each dialect, and each other kind of file, is a chain whose stores are the faults, so that each fault also shows that it costs its store alone. A run takes every third
 dialect; `CORPUS=all make test-slow ARGS="-k corpus"` takes them all.
 """
 
@@ -11,10 +11,12 @@ import os
 
 import pytest
 
+from corpus import kinds
 from corpus.dialects import ENCODINGS, dialects
 from corpus.faults import FAULTS, SKUS
 
 DIALECTS = {dialect.name: dialect for dialect in dialects()}
+KINDS = {kind.name: kind for kind in kinds.KINDS}
 EACH = 11
 """So many faults of each dialect, others for each: so all meet most dialects, and a run takes minutes."""
 CHOSEN = list(DIALECTS)[:: 1 if os.environ.get("CORPUS") == "all" else 3]
@@ -28,9 +30,9 @@ def faults_of(number):
     return {name.replace("_", "-"): FAULTS[name] for name in ["clean", *chosen]}
 
 
-def test_the_corpus_has_300_files_and_every_fault_in_many_dialects():
+def test_the_corpus_has_370_files_and_every_fault_in_many_dialects():
     met = collections.Counter(store for number in range(len(DIALECTS)) for store in faults_of(number))
-    assert met.total() >= 300
+    assert met.total() + len(KINDS) * len(kinds.FAULTS) >= 370
     assert len(met) == len(FAULTS)
     assert min(met.values()) >= 12
 
@@ -47,7 +49,23 @@ def test_of_each_file_every_sku_becomes_what_is_right(make_world, tmp_path, name
         body = file.text().encode(ENCODINGS[dialect.encoding])
         (folder / f"{store}.csv{dialect.packed}").write_bytes(dialect.pack(body if file.lines else b"", store))
     erp = {"url": None, "sql": None, "files": f"{folder}/{{vendor}}.csv{dialect.packed}", **dialect.settings()}
-    world = make_world(erp=erp)
+    _each_sku_becomes_what_is_right(make_world(erp=erp), files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(KINDS)[:: 1 if os.environ.get("CORPUS") == "all" else 3])
+def test_of_a_file_of_another_kind_every_sku_becomes_what_is_right(make_world, tmp_path, name):
+    kind, files = KINDS[name], {}
+    for fault, rule in kinds.FAULTS.items():
+        store = fault.replace("_", "-")
+        data, files[store] = rule(kind)
+        (tmp_path / f"{store}{kind.ending}").write_bytes(data)
+    erp = {"url": None, "sql": None, "files": f"{tmp_path}/{{vendor}}{kind.ending}", **kind.settings}
+    _each_sku_becomes_what_is_right(make_world(erp=erp), files)
+
+
+def _each_sku_becomes_what_is_right(world, files):
+    """Through check, plan, sync and explain; `files`: store -> its file."""
     for store in files:
         products = [{"sku": sku, "title": sku, "price": BEFORE, "active": True} for sku in SKUS]
         world.platform.control("PUT", f"chains/demo-chain/vendors/{store}", {"name": store})
@@ -72,7 +90,17 @@ def test_of_each_file_every_sku_becomes_what_is_right(make_world, tmp_path, name
             if shown.get(sku) != wanted.get(sku)
         ]
         wrong += [f"{store} {sku}: {line}" for sku in file.quarantined for line in _not_told(world, store, sku)]
+        wrong += [f"{store}: {line}" for line in _not_explained(world, store, file)]
     assert sorted(wrong) == []
+
+
+def _not_explained(world, store, file):
+    """What explain does not say of one right row of the file: the platform acknowledged its price."""
+    priced = [(sku, price) for sku, (price, on) in file.wanted.items() if on and price is not None and not file.fails]
+    for sku, price in priced[-1:]:
+        told = world.app.explain(store, sku).sentence
+        if f"{price:.2f}" not in told or "acknowledged" not in told:
+            yield f"explain does not say that {price} of {sku} is acknowledged: {told}"
 
 
 def _not_told(world, store, sku):
