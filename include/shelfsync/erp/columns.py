@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
@@ -18,7 +19,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     import pandas as pd
@@ -138,7 +139,7 @@ class Layout:
         """The ERP's columns that shelfsync does not read; none with a hook, which sees them all."""
         if self.hook is not None:
             return ()
-        used = set(self.sources(names, where, vendor=vendor).values())
+        used = set(self.wanted(names, where, vendor=vendor))
         return tuple(name for name in names if name not in used)
 
     def absent(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
@@ -152,7 +153,19 @@ class Layout:
         """The ERP's columns worth reading: all of them when a hook shall see them."""
         if self.hook is not None:
             return tuple(names)
-        return tuple(dict.fromkeys(self.sources(names, where, vendor=vendor).values()))
+        found = self.sources(names, where, vendor=vendor).values()
+        return tuple(dict.fromkeys([*found, *(() if vendor is None else _own_vendor(names, found))]))
+
+    def own_vendors(self, chunk: Chunk) -> set[str]:
+        """The platform's ids in the column `vendor` of a file whose name gives its vendor; none without such a column, or with a hook."""
+        if self.hook is not None or chunk.vendor is None:
+            return set()
+        theirs = self.sources(chunk.names, chunk.where, vendor=chunk.vendor).values()
+        found: set[str] = set()
+        for name in _own_vendor(chunk.names, theirs):
+            ids = self.vendor_ids.platform_ids(texts(chunk.columns[chunk.names.index(name)]))
+            found |= {one for one in pc.unique(ids).to_pylist() if one}
+        return found
 
     def styles(self, where: str) -> Styles:
         """What finds two styles of numbers in one file; `raw` shows it each chunk of the file."""
@@ -276,6 +289,10 @@ class Layout:
             if alike:
                 return alike[0]
         return None
+
+
+def _own_vendor(names: Iterable[str], taken: Collection[str]) -> list[str]:
+    return [name for name in names if name not in taken and name.strip().casefold() == "vendor"]
 
 
 def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int, schema: pa.Schema) -> pa.Table:

@@ -21,7 +21,14 @@ from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.erp.workbook import Workbook
-from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, in_one_line, without_stop
+from shelfsync.errors import (
+    ConfigurationError,
+    EmptyFileError,
+    IncompleteExtractError,
+    in_one_line,
+    some_of,
+    without_stop,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -252,10 +259,13 @@ class FilesSource:
         every = self.found()
         found = self._of_vendors(every, vendors)
         stores = _Stores(found, self._layout.named)
+        vendors_of_files = {self._platform_id(file) for file in every if file.vendor is not None}
         for vendor, store in stores.items():
             with stores.net(vendor):  # what the reader of a chunk throws comes here too
                 for file in store.files:
-                    yield from self._parts(file, self._settings.chunk_rows, store)
+                    for chunk in self._parts(file, self._settings.chunk_rows, store):
+                        self._check_vendor(file, chunk, vendors_of_files)
+                        yield chunk
         expected = self._expected(stores, some=len(found) < len(every))
         return self._claim(expected, stores, found)
 
@@ -285,6 +295,17 @@ class FilesSource:
             store.unterminated += [file.name] if reader.unterminated else []
         elif isinstance(reader, ParquetFile):
             store.metadata_rows += reader.rows
+
+    def _check_vendor(self, file: FoundFile, chunk: Chunk, known: set[str | None]) -> None:
+        """Raises IncompleteExtractError if the rows name another store that has a file of its own: the file may be that store's."""
+        if not (own := self._layout.own_vendors(chunk)):
+            return
+        if others := sorted((own & known) - {self._platform_id(file)}):
+            raise IncompleteExtractError(
+                f"{file.name} has rows of vendor {some_of(map(repr, others))} in its column 'vendor', and its name is that of {file.vendor!r}."
+                " Nothing of it was sent: they would get each other's prices. Let the ERP write each store's rows into its own file; if the"
+                " column means something else, give it another name."
+            )
 
     def _tell(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> None:
         """What a person may not expect of the first workbook that has such a thing: the others are of the same making."""

@@ -72,6 +72,47 @@ def only_second_fails(folder, words="", **settings):
     return proof
 
 
+OTHERS = "vendor,sku,price\ns1,1,1.50\ns1,2,2.50\n"
+
+
+def test_a_file_of_another_store_under_this_name_fails_this_store_alone(folder):
+    (folder / "s2.csv").write_text(OTHERS)
+    only_second_fails(folder, "has rows of vendor 's1' in its column 'vendor', and its name is that of 's2'")
+
+
+def test_one_row_of_another_store_in_the_middle_is_found_too(folder):
+    (folder / "s2.csv").write_text("sku,Vendor,price\n1,s2,1.50\n2,s3,2.50\n3,s2,2.50\n")
+    only_second_fails(folder, "has rows of vendor 's3'")
+
+
+def test_a_workbook_a_parquet_file_and_json_lines_of_another_store_too(tmp_path):
+    pq.write_table(pa.table({"vendor": ["s1"], "sku": ["1"], "price": ["1.50"]}), tmp_path / "s2.parquet")
+    pq.write_table(pa.table({"sku": ["1"], "price": ["1.50"]}), tmp_path / "s1.parquet")
+    assert list(reading(tmp_path, "parquet")[1]) == ["s2"]
+    (tmp_path / "s2.jsonl").write_text('{"sku": "1", "price": "1.50"}\n{"sku": "2", "price": "1.50", "vendor": "s1"}\n')
+    (tmp_path / "s1.jsonl").write_text('{"sku": "1", "price": "1.50"}\n')
+    assert list(reading(tmp_path, "jsonl")[1]) == ["s2"]
+
+
+def test_the_ids_of_the_erp_and_those_of_the_platform_name_the_same_store(folder):
+    ids = {"vendor_ids": {"s1": "store-1", "s2": "store-2", "s3": "store-3"}}
+    (folder / "s2.csv").write_text(OTHERS.replace("s1,", "s2,"))
+    assert reading(folder, **ids)[1] == {}
+    (folder / "s2.csv").write_text(OTHERS)
+    assert list(reading(folder, **ids)[1]) == ["store-2"]
+
+
+def test_a_column_vendor_of_another_meaning_is_left_alone(folder):
+    (folder / "s2.csv").write_text("vendor,sku,price\nDairy Ltd,1,1.50\n,2,2.50\n")
+    rows, failed, _ = reading(folder)
+    assert (rows, failed) == ({"s1": 2, "s2": 2, "s3": 2}, {})
+    mapped = {"columns": {"name": "vendor"}}
+    (folder / "s2.csv").write_text(OTHERS)
+    for store in ("s1", "s3"):
+        (folder / f"{store}.csv").write_text(OTHERS)
+    assert reading(folder, **mapped)[1] == {}, "a setting states what the column is"
+
+
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_fails_its_store_alone(folder, content):
     (folder / "s2.csv").write_bytes(content)
