@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from shelfsync.settings import AlertRoute
 
 
-def due(route: AlertRoute, at: dt.datetime, zone: str) -> dt.datetime:
-    """The first instant from `at` on at which the route takes a message. `zone`: that of its times of the day."""
+def due(route: AlertRoute, at: dt.datetime, zone: str, *, opened_at: dt.datetime | None = None) -> dt.datetime:
+    """The first instant from `at` on at which the route takes a message. `zone`: that of its times of the day.
+
+    `opened_at`: the message is about an alert that opened then; an escalation waits whether a person acknowledges it.
+    """
+    if opened_at is not None:
+        at = max(opened_at + dt.timedelta(minutes=route.unacknowledged_minutes), at)
     local = at.astimezone(ZoneInfo(zone))
     if route.digest_at is not None:
         return _next(local, route.digest_at)

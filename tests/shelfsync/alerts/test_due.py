@@ -45,6 +45,15 @@ def test_a_digest_is_sent_at_its_time_of_the_day():
     assert due(digest, at("2026-06-01T08:01+02:00"), BERLIN) == at("2026-06-02T08:00+02:00")
 
 
+def test_an_escalation_waits_from_the_opening_and_then_for_the_end_of_quiet_hours():
+    later = route(unacknowledged_minutes=20, quiet_from="22:00", quiet_to="06:30")
+    opened = at("2026-06-01T21:30+02:00")
+    assert due(later, at("2026-06-01T21:31+02:00"), BERLIN, opened_at=opened) == at("2026-06-01T21:50+02:00")
+    assert due(later, at("2026-06-01T21:55+02:00"), BERLIN, opened_at=opened) == at("2026-06-01T21:55+02:00")
+    late = at("2026-06-01T21:45+02:00")
+    assert due(later, late, BERLIN, opened_at=late) == at("2026-06-02T06:30+02:00")
+
+
 @given(times, clocks, clocks)
 def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(found, begin, end):
     quiet = route(quiet_from=begin, quiet_to=end)

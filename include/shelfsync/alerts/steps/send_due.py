@@ -5,7 +5,6 @@ A message stays in the outbox until its route has taken it, so a killed sender l
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +95,7 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
             "act": "opened",
             "revision": row["revision"],
             "route": route.name,
-            "due_at": due_at(
-                route, max(row["opened_at"] + dt.timedelta(minutes=route.unacknowledged_minutes), now), zone
-            ),
+            "due_at": due_at(route, now, zone, opened_at=row["opened_at"]),
         }
         for row in alerts.open_alerts(connection, KINDS)
         if not muted & {(row["kind"], None), (row["kind"], row["subject"])}
