@@ -62,6 +62,7 @@ def main() -> int:
 def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
     """Name -> path of each page below `start`."""
     paths = {"vendors": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
+    paths |= {name: name for name in ("rejections", "quarantine")}
     for name, one in (("alerts", "alert"), ("holds", "hold"), ("promotions", "promotion"), ("orders", "order")):
         paths[name] = name
         paths[one] = name + "/" + _first(page, start + name, f"/{name}/")

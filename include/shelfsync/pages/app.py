@@ -18,6 +18,7 @@ from shelfsync.pages.holds import HOLDS
 from shelfsync.pages.orders import ORDERS
 from shelfsync.pages.pause import SWITCHES
 from shelfsync.pages.promotions import PROMOTIONS
+from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
 from shelfsync.pages.vendors import VENDORS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (VENDORS, ALERTS, HOLDS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (VENDORS, ALERTS, HOLDS, REJECTIONS, QUARANTINE, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

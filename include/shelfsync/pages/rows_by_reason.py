@@ -1,0 +1,142 @@
+"""Rejections and quarantine: what a buyer works through, by reason, store and SKU, on a page and as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import HTTPException, Query, Request
+from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.status import HTTP_409_CONFLICT
+
+from shelfsync.catalog.assortment.product_names import of_skus
+from shelfsync.catalog.steps.rejected_skus import release
+from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, Asked, Kind, every_page, groups, key, page
+from shelfsync.errors import DataError
+from shelfsync.pages.shell import Decider, Form, Page, Text, context, lead_to, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from shelfsync.context import Context
+
+REJECTIONS = Page("/rejections", "Rejections", ("catalog_full_sync", "catalog_delta_sync"))
+QUARANTINE = Page("/quarantine", "Quarantine", ("catalog_full_sync", "catalog_delta_sync"))
+
+ROWS = 200
+"""On a page."""
+REASONS = 50
+"""On a page; a platform that writes the SKU into its message has as many as SKUs."""
+_ROWS_OF_FILE = 5_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+After = Annotated[list[str], Query(max_length=3)]
+
+
+@REJECTIONS.router.get("/rejections")
+def rejections(
+    request: Request,
+    vendor: Text = "",
+    reason: Text = "",
+    sku: Text = "",
+    after: After = [],  # noqa: B006  read only
+) -> HTMLResponse:
+    """What `shelfsync rejections list` has; a person with the right to decide may release a SKU."""
+    return _show(request, REJECTIONS, REJECTED, Asked(vendor or None, reason or None, sku or None), after)
+
+
+@QUARANTINE.router.get("/quarantine")
+def quarantine(
+    request: Request,
+    vendor: Text = "",
+    reason: Text = "",
+    sku: Text = "",
+    after: After = [],  # noqa: B006  read only
+) -> HTMLResponse:
+    """What `shelfsync quarantine` has."""
+    return _show(request, QUARANTINE, QUARANTINED, Asked(vendor or None, reason or None, sku or None), after)
+
+
+@REJECTIONS.router.get("/rejections.csv")
+def rejections_file(request: Request, vendor: Text = "", reason: Text = "", sku: Text = "") -> StreamingResponse:
+    """All rows that the page has with this filter."""
+    return _file(request, REJECTED, Asked(vendor or None, reason or None, sku or None), "rejections.csv")
+
+
+@QUARANTINE.router.get("/quarantine.csv")
+def quarantine_file(request: Request, vendor: Text = "", reason: Text = "", sku: Text = "") -> StreamingResponse:
+    """All rows that the page has with this filter."""
+    return _file(request, QUARANTINED, Asked(vendor or None, reason or None, sku or None), "quarantine.csv")
+
+
+@REJECTIONS.router.post("/rejections/release")
+def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
+    """The next run sends this SKU once more. 409: it is not rejected any more."""
+    try:
+        release(context(request), form.get("vendor", ""), [form.get("sku", "")])
+    except DataError as error:
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {error}") from None
+    back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku") if f"asked_{name}" in form}
+    return lead_to(request, "/rejections" + (f"?{urlencode(back)}" if back else ""))
+
+
+def _show(request: Request, of: Page, kind: Kind, asked: Asked, after: list[str]) -> HTMLResponse:
+    app = context(request)
+    with app.engine.connect() as connection:
+        found = page(connection, kind, asked, after=after, most=ROWS + 1)
+        reasons = groups(connection, kind, asked, most=REASONS + 1)
+    rows = _named(app, found[:ROWS])
+    given = {name: value for name, value in vars(asked).items() if value}
+    more = [*given.items(), *(("after", part) for part in key(kind, rows[-1]))] if len(found) > ROWS else []
+    return show(
+        request,
+        "rows_by_reason.html",
+        title=of.title,
+        path=of.path,
+        asked=vars(asked),
+        reasons=[{**one, "query": urlencode({**given, "reason": one["reason"]})} for one in reasons[:REASONS]],
+        more_reasons=len(reasons) > REASONS,
+        rows=rows,
+        rejected=kind is REJECTED,
+        query=urlencode(given),
+        next=urlencode(more),
+        begun=bool(after),
+    )
+
+
+def _named(app: Context, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With the names of the products, behind the SKU."""
+    skus: dict[str, set[str]] = {}
+    for row in rows:
+        if row["sku"] is not None:
+            skus.setdefault(row["vendor"], set()).add(row["sku"])
+    names = {vendor: of_skus(app, vendor, those) for vendor, those in skus.items() if vendor}
+    return [{**row, "name": names.get(row["vendor"], {}).get(row["sku"])} for row in rows]
+
+
+def _file(request: Request, kind: Kind, asked: Asked, name: str) -> StreamingResponse:
+    app = context(request)
+    lines = _lines(app, kind, every_page(app.engine.connect, kind, asked, most=_ROWS_OF_FILE))
+    return StreamingResponse(
+        lines, media_type="text/csv; charset=utf-8", headers={"content-disposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _lines(app: Context, kind: Kind, pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
+    """A CSV with the mark that spreadsheets need to read UTF-8."""
+    columns = [*kind.columns[:2], "name", *kind.columns[2:]]
+    yield "\ufeff" + _text([columns])
+    for rows in pages:
+        yield _text([_cell(row[name]) for name in columns] for row in _named(app, rows))
+
+
+def _cell(value: Any) -> Any:
+    """A spreadsheet runs a text that begins like a formula, so such a text gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _text(rows: Iterable[list[Any]]) -> str:
+    written = io.StringIO()
+    csv.writer(written).writerows(rows)
+    return written.getvalue()

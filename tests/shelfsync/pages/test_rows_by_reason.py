@@ -1,0 +1,106 @@
+"""Rejections and quarantine on their pages: grouped, filtered, page by page, as a file; and a rejected SKU sent again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.pages import rows_by_reason
+
+
+@pytest.fixture
+def rejecting(world):
+    """Seven SKUs of two vendors that the platform does not know, and a row without a price."""
+    for number in range(5):
+        world.erp.put("store-001", f"u{number}", "1.00")
+    for number in range(2):
+        world.erp.put("store-002", f"x{number}", "2.50")
+    world.erp.put("store-001", "bad", "no price")
+    world.sync("full")
+    return world
+
+
+def rows_of(answer):
+    assert answer.status_code == 200
+    return list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+def test_rejected_products_stand_by_reason_with_what_to_do_and_one_is_sent_again(rejecting, browse):
+    pages = browse(rejecting.app)
+    shown = pages.get("/rejections").text
+    assert "product not found" in shown
+    assert "Have the product created on the platform" in shown
+    assert re.search(r'<td class="n">7<td class="n">2<td>20', shown), "seven rows of two vendors, and since when"
+    sent = pages.post(
+        "/rejections/release", data={"vendor": "store-001", "sku": "u1", "asked_sku": "u"}, follow_redirects=False
+    )
+    assert (sent.status_code, sent.headers["location"]) == (303, "/shelfsync/pages/rejections?sku=u")
+    assert "with the next run" in pages.get("/rejections?sku=u").text
+    assert rejecting.sync("delta")["rejected"] == 1
+    again = pages.post("/rejections/release", data={"vendor": "store-001", "sku": "a"})
+    assert (again.status_code, "Nothing was changed" in again.text) == (409, True)
+
+
+def test_who_may_only_look_sends_nothing_again(rejecting, browse):
+    pages = browse(rejecting.app, may_decide=False)
+    assert "Send again" not in pages.get("/rejections").text
+    assert pages.post("/rejections/release", data={"vendor": "store-001", "sku": "u1"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("query", "skus"),
+    [
+        ("", ["u0", "u1", "u2", "u3", "u4", "x0", "x1"]),
+        ("?vendor=store-002", ["x0", "x1"]),
+        ("?sku=u3", ["u3"]),
+        ("?vendor=store-002&sku=u", []),
+        ("?reason=another", []),
+    ],
+)
+def test_the_file_has_the_rows_of_the_filter(rejecting, browse, query, skus):
+    [names, *rows] = rows_of(browse(rejecting.app).get(f"/rejections.csv{query}"))
+    assert names[:4] == ["vendor", "sku", "name", "reason"]
+    assert [row[1] for row in rows] == skus
+
+
+def test_each_page_begins_behind_the_one_before(rejecting, browse, monkeypatch):
+    monkeypatch.setattr(rows_by_reason, "ROWS", 3)
+    pages, found, address = browse(rejecting.app), [], "/rejections"
+    while address:
+        shown = pages.get(address).text
+        found.append(re.findall(r"/explain\?vendor=(\S+?)&amp;sku=(\S+?)\"", shown))
+        following = re.search(r'href="/shelfsync/pages(/rejections\?[^"]*after=[^"]*)"', shown)
+        address = unescape(following.group(1)) if following else None
+    assert [len(rows) for rows in found] == [3, 3, 1]
+    assert len({row for rows in found for row in rows}) == 7
+    assert pages.get("/rejections?after=only-one").status_code == 404
+    assert pages.get("/quarantine?after=a&after=no-number&after=c").status_code == 400
+
+
+def test_quarantined_rows_stand_by_reason_with_the_row(rejecting, browse):
+    pages = browse(rejecting.app)
+    shown = pages.get("/quarantine").text
+    assert "no price" in shown
+    [_, row] = rows_of(pages.get("/quarantine.csv?vendor=store-001"))
+    assert row[:2] == ["store-001", "bad"]
+    assert "Every row of the ERP could be read with this filter" in pages.get("/quarantine?vendor=store-002").text
+
+
+def test_a_text_of_the_platform_is_no_formula_and_no_markup(rejecting, browse):
+    with rejecting.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.rejection SET reason = '=HYPERLINK(\"x\") <b>'"))
+    pages = browse(rejecting.app)
+    [_, first, *_] = rows_of(pages.get("/rejections.csv"))
+    assert first[3].startswith("'=HYPERLINK")
+    assert "<b>" not in pages.get("/rejections").text.partition("<main>")[2]
+
+
+def test_where_nothing_is_rejected_the_page_has_that(world, browse):
+    pages = browse(world.app)
+    assert "The platform rejects no product." in pages.get("/rejections").text
+    assert "Every row of the ERP could be read." in pages.get("/quarantine").text
