@@ -79,6 +79,7 @@ def watch(context: Context) -> dict[str, Any]:
             found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
     with context.engine.begin() as connection:
         kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers)
+        alerts.looked(connection)
         now_open = [KINDS[row["kind"]].severity for row in alerts.open_alerts(connection, KINDS)]
     metrics.gauge("alerts.open", len(now_open))
     metrics.gauge("alerts.severe", now_open.count(Severity.SEVERE))

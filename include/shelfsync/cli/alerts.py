@@ -33,7 +33,7 @@ def list_alerts(*, closed: Closed = False) -> Answer:
     from shelfsync.alerts.steps import lists
 
     with opened() as context:
-        found = lists.listed(context, closed=closed)
+        found, look = lists.listed(context, closed=closed), lists.look(context)
         routes = len(context.settings.alerts.routes)
     lines = [
         f"{row['alert_id']:>6}  {row['severity']:<7}  {row['kind']:<14}  {_state(row)}  {row['message']}"
@@ -41,7 +41,9 @@ def list_alerts(*, closed: Closed = False) -> Answer:
     ]
     if not routes:
         lines.append("No route is set, so no person gets a message: SHELFSYNC_ALERTS__ROUTES (docs/how-to/alarms.md)")
-    return Answer({"alerts": found}, lines if found else ["nothing is wrong", *lines])
+    if look["stale"] or not found:
+        lines.insert(0, look["line"] if look["stale"] else f"nothing is wrong; {look['line']}")
+    return Answer({"alerts": found, "looked_at": look["looked_at"]}, lines)
 
 
 @command(app, "shelfsync alerts show 3", "shelfsync alerts show 3 --json")

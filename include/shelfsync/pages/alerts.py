@@ -19,7 +19,9 @@ def alerts(request: Request) -> HTMLResponse:
     app = context(request)
     past = [row for row in lists.listed(app, closed=True) if row["closed_at"] is not None]
     routes = [route.name for route in app.settings.alerts.routes]
-    return show(request, "alerts.html", title="Alerts", open=lists.listed(app), past=past, routes=routes)
+    return show(
+        request, "alerts.html", title="Alerts", open=lists.listed(app), past=past, routes=routes, look=lists.look(app)
+    )
 
 
 @ALERTS.router.get("/alerts/{number}")

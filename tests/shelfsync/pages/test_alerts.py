@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
+from shelfsync import conditions
 from shelfsync.alerts.ledger import alerts
 
 
@@ -12,7 +15,13 @@ def _keep(world, found):
 
 def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, browse):
     pages = browse(world.app)
-    assert "Nothing is wrong." in pages.get("/alerts").text
+    assert "no watch has looked at what is wrong yet" in pages.get("/alerts").text
+    conditions.watch(world.app.context)
+    assert "Nothing is wrong: the watch looked last at" in pages.get("/alerts").text
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.alert_look SET looked_at = looked_at - interval '11 minutes'"))
+    stale = pages.get("/alerts").text
+    assert ("Nothing is wrong" in stale, "what is wrong since is not known" in stale) == (False, True)
     _keep(world, {("store_late", "store-001"): "store-001: <b>late</b>"})
     listed = pages.get("/alerts").text
     assert "store-001: &lt;b&gt;late&lt;/b&gt;" in listed

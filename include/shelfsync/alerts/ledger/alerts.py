@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.alerts.kind import KINDS
-from shelfsync.alerts.ledger.tables import alert, alert_message, alert_mute
+from shelfsync.alerts.ledger.tables import alert, alert_look, alert_message, alert_mute
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Collection, Mapping
 
     from sqlalchemy.engine import Connection
@@ -78,6 +80,19 @@ def keep(
     connection.execute(over.values(closed_at=instant()))
     closed = tuple(Alert(row.alert_id, row.kind, row.subject, row.message) for row in known.values())
     return Kept(tuple(opened), closed)
+
+
+def looked(connection: Connection) -> None:
+    """The watch has looked at every condition that it can look at."""
+    now = insert(alert_look).values(only=True, looked_at=instant())
+    connection.execute(now.on_conflict_do_update(index_elements=[alert_look.c.only], set_={"looked_at": instant()}))
+
+
+def last_look(connection: Connection) -> tuple[dt.datetime, float] | None:
+    """When the watch looked last, and how many seconds ago; None: never."""
+    ago_s = sa.extract("epoch", instant() - alert_look.c.looked_at)
+    row = connection.execute(sa.select(alert_look.c.looked_at, ago_s)).one_or_none()
+    return None if row is None else (row[0], float(row[1]))
 
 
 def open_alerts(connection: Connection, kinds: Collection[str] | None = None) -> list[dict[str, Any]]:

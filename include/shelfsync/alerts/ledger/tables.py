@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.store.metadata import identity, line, metadata, moment, number, text, tries, written
+from shelfsync.store.metadata import boolean, identity, line, metadata, moment, number, text, tries, written
 
 alert = sa.Table(
     "alert",
@@ -61,4 +61,13 @@ alert_mute = sa.Table(
     written("muted_at", "When"),
     schema="ledger",
     comment="Alerts of which no message is sent for a time; they are listed all the same",
+)
+
+alert_look = sa.Table(
+    "alert_look",
+    metadata,
+    boolean("only", "True: there is one row alone", primary_key=True),
+    written("looked_at", "When the watch looked last"),
+    schema="ledger",
+    comment="When the watch looked last at what is wrong: an empty list means nothing if no watch runs",
 )

@@ -17,12 +17,33 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 
+STALE_S = 600.0
+"""The watch looks once a minute; after so long a list without an alert means nothing."""
+
+
 def listed(context: Context, *, closed: bool = False) -> list[dict[str, Any]]:
     """The open alerts, the most severe first; `closed`: the last 200 of any state, newest first. Each has its `severity`."""
     with context.engine.connect() as connection:
         rows = alerts.newest(connection) if closed else alerts.open_alerts(connection)
     found = [{**row, "severity": KINDS[row["kind"]].severity} for row in rows if row["kind"] in KINDS]
     return found if closed else sorted(found, key=lambda row: (row["severity"].rank, row["alert_id"]))
+
+
+def look(context: Context) -> dict[str, Any]:
+    """`{"looked_at", "stale", "line"}`: when the watch looked last. `stale`: the list may be that of another time."""
+    with context.engine.connect() as connection:
+        last = alerts.last_look(connection)
+    cure = "Switch the DAG alerts_watch on, or run `shelfsync alerts watch` once a minute"
+    if last is None:
+        return {"looked_at": None, "stale": True, "line": f"no watch has looked at what is wrong yet. {cure}"}
+    at, ago_s = last
+    line = f"the watch looked last at {display.instant(at)}"
+    stale = ago_s > STALE_S
+    return {
+        "looked_at": at,
+        "stale": stale,
+        "line": f"{line}, and what is wrong since is not known. {cure}" if stale else line,
+    }
 
 
 def severe(context: Context) -> list[str]:
