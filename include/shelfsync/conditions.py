@@ -5,7 +5,6 @@ Each finder has its own net: if it fails, the others go on, and an alert says wh
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import shutil
 from collections import defaultdict
@@ -19,7 +18,7 @@ from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
-from shelfsync.catalog.ledger import change_files, rejections, runs, source_columns, vendor_runs
+from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.warehouse import quarantine, record
@@ -28,9 +27,9 @@ from shelfsync.decisions.state import HoldState
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
-from shelfsync.platform.rate_limit.tables import allowance
+from shelfsync.platform.rate_limit.tables import allowance, counted
 from shelfsync.promotions.ledger.tables import promotion_run
-from shelfsync.store.metadata import instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -47,8 +46,8 @@ log = logging.getLogger(__name__)
 
 STOPS = 2
 """So many stops in a row by the platform are more than a limit that was reached once."""
-POLLED = 5
-"""Of fewer jobs in an hour it is not known whether the webhook is silent."""
+POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
+"""The webhook is silent if so many jobs ended without it, for so long; after a week it counts as switched off."""
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
 
@@ -118,15 +117,13 @@ def _not_read(context: Context, connection: Connection) -> Found:
 
 
 def _still(context: Context, connection: Connection) -> Found:
-    """No change at any store for a long time in opening hours: the ERP is read, and may be a copy that stands still."""
+    """No extract of any store differs from the one before, for a long time in opening hours: the ERP may be a copy that stands still."""
     settings = context.settings.alerts
     if settings.unchanged_minutes is None:
         return {}
     now = connection.execute(sa.select(instant())).scalar_one()
-    opened: dt.datetime | None = dt.datetime.min.replace(tzinfo=dt.UTC)
-    if settings.open_from is not None and settings.open_to is not None:
-        opened = opened_at(settings.open_from, now, settings.open_to, context.settings.time_zone)
-    read_at, changed_at = runs.newest_reading(connection), vendor_runs.newest_change(connection)
+    opened = opened_at(settings, now, context.settings.time_zone)
+    read_at, changed_at = runs.newest_reading(connection), extracts.newest_change(connection)
     if opened is None or read_at is None or changed_at is None:
         return {}
     still_s = (read_at - max(changed_at, opened)).total_seconds()
@@ -218,48 +215,49 @@ def _bare(line: str) -> str:
 
 
 def _columns(_: Context, connection: Connection) -> Found:
-    """Sources that had other columns than before, for a day."""
+    """Sources that had other columns than before, for a day; each further change is reported."""
     lines = source_columns.lines(connection)
-    return {("columns_changed", ""): " ".join(lines)} if lines else {}
+    return {("columns_changed", ""): Growing(" ".join(lines), source_columns.newest(connection))} if lines else {}
 
 
 def _rejected(_: Context, connection: Connection) -> Found:
     """Products that the platform rejects for good, and those whose value it does not keep; each new one is reported."""
     found = {}
-    for row in rejections.for_good(connection):
-        skus = f"{row.skus:,} SKUs of {row.stores:,} stores"
-        found["drift_returns" if row.drifted else "rejected", ""] = Growing(
-            f"the platform shows other values than it accepted for {skus}, again and again"
-            if row.drifted
-            else f"the platform rejects {skus}, most often: {row.reason}. `shelfsync rejections list`",
-            row.newest_job,
+    for drifted, those in rejections.for_good(connection).items():
+        line = (
+            f"the platform shows other values than it accepted for {those.skus:,} SKUs, again and again"
+            if drifted
+            else f"the platform rejects {those.skus:,} SKUs, {those.of_reason:,} of them with: {those.reason}. `shelfsync rejections list`"
         )
+        found["drift_returns" if drifted else "rejected", ""] = Growing(line, those.newest_job)
     return found
 
 
-def _limited(_: Context, connection: Connection) -> Found:
+def _limited(context: Context, connection: Connection) -> Found:
     """The platform stops shelfsync again and again, without a good answer between."""
-    stopped = sa.select(allowance).where(allowance.c.strikes >= STOPS)
+    lately = sa.and_(allowance.c.key == counted(context.settings).scope, allowance.c.paused_until > after(-3600))
+    row = connection.execute(sa.select(allowance).where(allowance.c.strikes >= STOPS, lately)).one_or_none()
+    if row is None:
+        return {}
     return {
-        ("rate_limited", row.key): (
-            f"the platform stopped shelfsync {row.strikes} times in a row, now until"
-            f" {display.instant(row.paused_until)}: {row.pause_reason}"
-        )
-        for row in connection.execute(stopped)
+        ("rate_limited", ""): f"the platform stopped shelfsync {row.strikes} times in a row, now until"
+        f" {display.instant(row.paused_until)}: {row.pause_reason}"
     }
 
 
 def _webhook(_: Context, connection: Connection) -> Found:
-    """Events of jobs came before, and now the jobs end by polling alone."""
+    """Events of jobs came before; since the last one, jobs end by polling alone. The next event ends it."""
     last = events.newest_of_a_job(connection)
     if last is None:
         return {}
-    polled, ended = record.polled_lately(connection, hours=1)
-    if polled < POLLED or polled < ended:
+    now = connection.execute(sa.select(instant())).scalar_one()
+    if not WEBHOOK_SILENT_S < (now - last).total_seconds() < WEBHOOK_GONE_S:
+        return {}
+    if record.polled_since(connection, last, most=POLLED) < POLLED:
         return {}
     return {
-        ("no_webhook", ""): f"the webhook reported none of {ended:,} jobs that ended in the last hour; its last event"
-        f" came at {display.instant(last)}"
+        ("no_webhook", ""): f"the webhook's last event came at {display.instant(last)}, and at least {POLLED} jobs have"
+        " ended by polling since"
     }
 
 

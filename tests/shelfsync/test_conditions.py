@@ -73,6 +73,10 @@ def test_no_reading_for_long_is_an_alert_whatever_the_cause(context):
 
 def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, context):
     older(context, "ledger.extract", "read_at", 50)
+    older(context, "ledger.feed", "read_at", 50)
+    world.erp.put("store-001", "a", "1.02")
+    world.sync("delta")
+    older(context, "ledger.feed", "read_at", 50)
     world.sync("delta")
     assert kinds(context) == set(), "no limit is set"
     limited = with_alerts(context, unchanged_minutes=45)
@@ -83,10 +87,10 @@ def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, co
     assert kinds(closed) == set()
     world.erp.put("store-001", "a", "90.00")
     world.sync("delta")
-    assert {kind for kind, _ in kinds(limited)} == {"erp_still", "hold_waits"}, "a held change comes with each reading"
-    world.erp.put("store-001", "a", "1.05")
+    assert {kind for kind, _ in kinds(limited)} == {"hold_waits"}, "the ERP has changed, whatever becomes of it"
+    older(context, "ledger.feed", "read_at", 50)
     world.sync("delta")
-    assert kinds(limited) == set()
+    assert {kind for kind, _ in kinds(limited)} == {"erp_still", "hold_waits"}, "a held change comes with each reading"
 
 
 def test_a_held_price_waits_and_its_hold_is_about_to_expire(world, context):
@@ -121,8 +125,11 @@ def test_products_that_the_platform_rejects_are_reported_again_with_each_new_one
     world.sync("delta")
     assert kinds(context) == {("rejected", "")}
     first = revision(context, "rejected")
+    world.erp.put("store-001", "unknown-1", "2.00", quantity=3)
+    world.sync("delta")
+    world.sync("full")
     kinds(context)
-    assert revision(context, "rejected") == first
+    assert revision(context, "rejected") == first, "the same product was sent again and rejected again"
     world.erp.put("store-001", "unknown-2", "2.00")
     world.sync("delta")
     kinds(context)
@@ -140,10 +147,15 @@ def test_values_that_the_platform_does_not_keep_are_a_condition_of_their_own(wor
     assert kinds(context) == {("drift_returns", "")}
 
 
-def test_changed_columns_are_an_alert_for_a_day(context):
-    for columns in ({"sku": "text"}, {"sku": "text", "shelf": "text"}):
+def test_changed_columns_are_an_alert_for_a_day_and_each_change_is_reported(context):
+    revisions = []
+    for columns in ({"sku": "text"}, {"sku": "text", "shelf": "text"}, {"sku": "text", "shelf": "number"}):
         with context.engine.begin() as connection:
             source_columns.note(connection, 1, {None: columns}, dry_run=False)
+        if kinds(context):
+            revisions.append(revision(context, "columns_changed"))
+    assert revisions == sorted(set(revisions))
+    assert len(revisions) >= 2
     assert kinds(context) == {("columns_changed", "")}
     older(context, "ledger.source_columns", "seen_at", 60 * 24)
     assert kinds(context) == set()
@@ -155,23 +167,38 @@ def test_stops_in_a_row_are_an_alert_until_a_good_answer(world, context):
         with context.engine.begin() as connection:
             assert connection.execute(limited, {"n": strikes}).rowcount
         assert {kind for kind, _ in kinds(context)} == expected
+    other = "INSERT INTO rate_limit.allowance (key, strikes, paused_until) VALUES ('of a token before', 9, now())"
     world.erp.put("store-001", "a", "1.05")
     world.sync("delta")
-    assert kinds(context) == set()
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(other))
+    assert kinds(context) == set(), "a good answer came, and the other key is not in use any more"
 
 
-def test_a_webhook_that_falls_silent_is_an_alert_and_one_that_never_was_is_none(world, context):
+def test_a_webhook_that_falls_silent_is_an_alert_until_its_next_event(world, context):
+    event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body, received_at) VALUES ('job', :job, :job, '', now() - :ago)"
     for cents in range(conditions.POLLED):
         world.erp.put("store-001", "a", f"1.0{cents + 1}")
         world.sync("delta")
     assert kinds(context) == set(), "this installation has no webhook"
-    event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body) VALUES ('job', :job, :job, '')"
+    for job, ago, expected in (
+        ("of a job before", dt.timedelta(days=8), set()),  # switched off long ago
+        ("of a later job", dt.timedelta(hours=2), {("no_webhook", "")}),
+        ("of the newest job", dt.timedelta(), set()),
+    ):
+        with context.engine.begin() as connection:
+            connection.execute(sa.text(event), {"job": job, "ago": ago})
+        assert kinds(context) == expected
+
+
+def test_jobs_that_ended_before_the_last_event_are_no_sign_of_a_silent_webhook(world, context):
+    for cents in range(conditions.POLLED):
+        world.erp.put("store-001", "a", f"1.0{cents + 1}")
+        world.sync("delta")
+    older(context, "ledger.job", "ended_at", 180)
+    event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body, received_at) VALUES ('job', 'x', 'x', '', now() - interval '2 hours')"
     with context.engine.begin() as connection:
-        connection.execute(sa.text(event), {"job": "of a job before"})
-    assert kinds(context) == {("no_webhook", "")}
-    with context.engine.begin() as connection:
-        newest = connection.execute(sa.text("SELECT platform_job_id FROM ledger.job ORDER BY job_id DESC LIMIT 1"))
-        connection.execute(sa.text(event), {"job": newest.scalar_one()})
+        connection.execute(sa.text(event))
     assert kinds(context) == set()
 
 

@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 
 if TYPE_CHECKING:
     from shelfsync.settings import AlertRoute
+    from shelfsync.settings.alerts import AlertSettings
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def due(route: AlertRoute, at: dt.datetime, zone: str, *, opened_at: dt.datetime | None = None) -> dt.datetime:
@@ -29,12 +32,15 @@ def due(route: AlertRoute, at: dt.datetime, zone: str, *, opened_at: dt.datetime
     return at
 
 
-def opened_at(begin: dt.time, at: dt.datetime, end: dt.time, zone: str) -> dt.datetime | None:
-    """When the hours began in which `at` lies; None: it lies in none."""
+def opened_at(hours: AlertSettings, at: dt.datetime, zone: str) -> dt.datetime | None:
+    """Since when the stores are open at that instant; None: they are closed. Without opening hours: since ever."""
+    if hours.open_from is None or hours.open_to is None:
+        return dt.datetime.min.replace(tzinfo=dt.UTC)
     local = at.astimezone(ZoneInfo(zone))
-    if not _is_between(begin, local, end):
+    begun = _at(hours.open_from, local, days=0 if hours.open_from <= local.time() else -1)
+    if not _is_between(hours.open_from, local, hours.open_to) or DAYS[begun.weekday()] not in hours.open_days:
         return None
-    return _at(begin, local, days=0 if begin <= local.time() else -1).astimezone(dt.UTC)
+    return begun.astimezone(dt.UTC)
 
 
 def _is_between(begin: dt.time, local: dt.datetime, end: dt.time) -> bool:

@@ -97,14 +97,19 @@ KINDS = {
             *("The daily full sync tries them again.", "products-rejected.md"),
         ),
         _kind(
-            *("drift_returns", Severity.WARNING, "the platform does not keep values", "Values that the ERP has not."),
+            *(
+                "drift_returns",
+                Severity.WARNING,
+                "the platform does not keep values",
+                "These products show values that the ERP does not have.",
+            ),
             *("The daily full sync tries them again.", "products-rejected.md"),
         ),
         _kind(
             "rate_limited", Severity.WARNING, "the platform stops shelfsync", _AS_BEFORE, _TRIES, "rate-limit-pauses.md"
         ),
         _kind(
-            *("no_webhook", Severity.WARNING, "the webhook is silent", "Later prices, stop-sells and orders."),
+            *("no_webhook", Severity.WARNING, "the webhook is silent", "Prices, stop-sells and orders are later."),
             *("shelfsync polls instead.", Alarm.POLLED),
         ),
         _kind("disk", Severity.SEVERE, "a disk is nearly full", _AS_BEFORE, _NOTHING, "disk-full.md"),

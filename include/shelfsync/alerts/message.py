@@ -35,8 +35,14 @@ class Due:
         return self.act == "closed"
 
 
+def _each_once(due: Sequence[Due]) -> list[Due]:
+    """The newest message about each opening and each end: a condition that got worse before a digest is in it once."""
+    return list({(one.alert_id, one.act): one for one in due}.values())
+
+
 def title(due: Sequence[Due]) -> str:
     """One line for a subject or a phone: the worst that is due, and how much else."""
+    due = _each_once(due)
     opened = [one for one in due if not one.closed]
     if not opened:
         rest = f" and {len(due) - 1} more" if len(due) > 1 else ""
@@ -50,6 +56,7 @@ def title(due: Sequence[Due]) -> str:
 
 def body(due: Sequence[Due], *, link: str | None) -> str:
     """Each kind with what is wrong, since when, what customers see, what happens by itself, the runbook; then what is over."""
+    due = _each_once(due)
     opened = [one for one in due if not one.closed]
     parts = [
         _group(kind, [one for one in opened if one.kind == kind], link)

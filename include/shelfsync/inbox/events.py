@@ -58,6 +58,7 @@ event = sa.Table(
         "event_id",
         postgresql_where=sa.text("platform_job_id IS NOT NULL"),
     ),
+    sa.Index("ix_event_of_a_job", "event_id", postgresql_where=sa.text("kind = 'job'")),
     sa.Index("ix_event_unprocessed", "kind", "event_id", postgresql_where=sa.text("processed_at IS NULL")),
     sa.Index("ix_event_quarantined", "kind", "event_id", postgresql_where=sa.text("quarantine_reason IS NOT NULL")),
     schema="inbox",

@@ -68,6 +68,10 @@ class AlertSettings(Section):
     """When the first store opens, in SHELFSYNC_TIME_ZONE; unset: the stores are always open."""
     open_to: Clock | None = None
     """When the last store closes."""
+    open_days: tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...] = (
+        *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+    )
+    """The days on which the opening hours begin."""
     expires_hours: float = Field(2, gt=0)
     """A hold that expires within so many hours is reported as severe."""
     disk_free_share: float = Field(0.1, ge=0, lt=1)
@@ -77,6 +81,8 @@ class AlertSettings(Section):
     def _opening_and_closing(self) -> AlertSettings:
         if (self.open_from is None) != (self.open_to is None):
             raise PydanticCustomError("half_open", "opening hours need open_from and open_to", {})
+        if self.open_from is not None and self.open_from == self.open_to:
+            raise PydanticCustomError("never_open", "open_from and open_to are the same; unset both for always", {})
         return self
 
     @field_validator("routes")

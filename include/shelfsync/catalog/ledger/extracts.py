@@ -62,6 +62,19 @@ class Past:
     """The run that read the last of them."""
 
 
+_NEWEST_CHANGE = sa.text("""
+SELECT max(last.read_at) FROM ledger.vendor AS v CROSS JOIN LATERAL (
+    SELECT read_at, snapshot_path, lead(snapshot_path) OVER (ORDER BY generation DESC) AS before
+    FROM (SELECT * FROM ledger.feed WHERE feed.vendor = v.vendor ORDER BY generation DESC LIMIT :readings) AS lately
+) AS last WHERE last.snapshot_path <> last.before
+""")
+
+
+def newest_change(connection: Connection, *, readings: int = 100) -> dt.datetime | None:
+    """When an extract of any vendor was read that differs from the vendor's one before; None: none of the last `readings` did."""
+    return connection.execute(_NEWEST_CHANGE, {"readings": readings}).scalar_one_or_none()
+
+
 def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
     """The last `feeds` trusted extracts before a generation, and whether the snapshot repeats one from before the last of them."""
     mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)

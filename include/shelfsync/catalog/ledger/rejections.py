@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -76,14 +76,29 @@ def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(statement).mappings()]
 
 
-def for_good(connection: Connection) -> list[Any]:
-    """What is rejected until its cause has gone: at most two rows of `drifted`, `skus`, `stores`, `reason` (the most frequent), `newest_job`."""
+@dataclass(frozen=True)
+class ForGood:
+    """What is rejected until its cause has gone. `newest_job`: the last one that rejected a SKU for the first time."""
+
+    skus: int
+    reason: str
+    of_reason: int
+    newest_job: int
+
+
+def for_good(connection: Connection) -> dict[bool, ForGood]:
+    """By whether the platform does not keep the values: the number of SKUs, and the most frequent reason."""
     c = rejection.c
     drifted = (c.kind == "drifted").label("drifted")
-    often = sa.func.mode().within_group(c.reason).label("reason")
-    numbers = [sa.func.count().label("skus"), sa.func.count(c.vendor.distinct()).label("stores")]
-    statement = sa.select(drifted, *numbers, often, sa.func.max(c.job_id).label("newest_job"))
-    return list(connection.execute(statement.where(c.next_try_at.is_(None)).group_by(drifted)))
+    first = sa.func.coalesce(sa.func.max(c.job_id).filter(c.times == 1), 0).label("newest_job")
+    skus = sa.func.count().label("skus")
+    statement = sa.select(drifted, c.reason, skus, first).where(c.next_try_at.is_(None)).group_by(drifted, c.reason)
+    found: dict[bool, ForGood] = {}
+    for row in connection.execute(statement.order_by(skus.desc(), c.reason)):
+        most = found.get(row.drifted, ForGood(0, row.reason, row.skus, 0))
+        newest = max(most.newest_job, row.newest_job)
+        found[row.drifted] = replace(most, skus=most.skus + row.skus, newest_job=newest)
+    return found
 
 
 def reasons(connection: Connection, vendor: str) -> dict[str, str]:

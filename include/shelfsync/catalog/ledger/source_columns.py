@@ -81,6 +81,13 @@ def since(connection: Connection, vendor: str, trusted: int | None, run_id: int)
     return found
 
 
+def newest(connection: Connection) -> int:
+    """The number of the last change; 0: there was none."""
+    return connection.execute(
+        sa.select(sa.func.coalesce(sa.func.max(_COLUMN.source_columns_id), 0)).where(_CHANGED)
+    ).scalar_one()
+
+
 def lines(connection: Connection, *, run_id: int | None = None, hours: float = 24) -> list[str]:
     """A line about each thing that a run found, or all runs of the last hours."""
     recent = _COLUMN.seen_at > after(-hours * 3600) if run_id is None else _COLUMN.run_id == run_id

@@ -149,15 +149,6 @@ def in_step_before(connection: Connection, name: str, generation: int, *, days: 
     return bool(connection.execute(sa.select(sa.or_(whole.exists(), old.exists()))).scalar_one())
 
 
-def newest_change(connection: Connection) -> dt.datetime | None:
-    """When the last reading ended in which any vendor had a change that no guard held; None: none had one."""
-    c = vendor_run.c
-    changed = c.changes_new + c.changes_changed + c.changes_removed > c.changes_held
-    statement = sa.select(extract.c.read_at).join(vendor_run, c.extract_id == extract.c.extract_id)
-    newest = statement.where(changed).order_by(extract.c.extract_id.desc()).limit(1)
-    return connection.execute(newest).scalar_one_or_none()
-
-
 def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
     """Every vendor of this run, by name."""
     return _read(connection, sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor))

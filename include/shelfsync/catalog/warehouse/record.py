@@ -18,10 +18,11 @@ from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.metadata import after, instant
+from shelfsync.store.metadata import instant
 from shelfsync.store.mirror import Mirror
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
 
     import pyarrow as pa
@@ -136,14 +137,11 @@ def polled_instead(connection: Connection, run_id: int) -> tuple[int, int]:
     return row[0], row[1]
 
 
-def polled_lately(connection: Connection, *, hours: float) -> tuple[int, int]:
-    """The same of all catalog jobs that ended in the last hours."""
-    ended = sa.select(_end_reported_by().label("by")).where(
-        _job.kind == Kind.CATALOG, _job.ended_at > after(-hours * 3600)
-    )
-    by = ended.subquery().c.by
-    row = connection.execute(sa.select(sa.func.count().filter(by == "poll"), sa.func.count(by))).one()
-    return row[0], row[1]
+def polled_since(connection: Connection, at: dt.datetime, *, most: int) -> int:
+    """How many catalog jobs have ended after an instant by a poll, without any event; counts no further than `most`."""
+    polled = sa.and_(_job.kind == Kind.CATALOG, _job.ended_at > at, _end_reported_by() == "poll")
+    some = sa.select(_job.job_id).where(polled).limit(most).subquery()
+    return connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
 
 
 def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:

@@ -1,0 +1,28 @@
+"""One text for all that is due: an alert that got worse before a digest is in it once, with its newest sentence."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from shelfsync.alerts.message import Due, body, title
+
+OPENED = dt.datetime(2026, 6, 1, 7, tzinfo=dt.UTC)
+
+
+def due(number: int, alert: int, message: str, act: str = "opened") -> Due:
+    return Due(number, alert, act, "rejected", "", message, OPENED, OPENED if act == "closed" else None)
+
+
+def test_an_alert_that_got_worse_is_in_a_digest_once():
+    worse = [due(1, 17, "3 SKUs"), due(2, 17, "9 SKUs")]
+    assert title(worse) == "shelfsync: notice: the platform rejects products"
+    text = body(worse, link=None)
+    assert ("9 SKUs" in text, "3 SKUs" in text, "times" in text) == (True, False, False)
+    assert "acknowledge 17\n" in text + "\n"
+
+
+def test_two_alerts_and_an_end_are_three():
+    text = body([due(1, 17, "3 SKUs"), due(2, 18, "9 SKUs"), due(3, 16, "1 SKU", "closed")], link=None)
+    assert "2 times" in text
+    assert "acknowledge 17 18" in text
+    assert "Over:" in text
