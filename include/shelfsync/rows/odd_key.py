@@ -25,8 +25,28 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
 
 _NUMBER = r"^[+]?\d[\d.,' ]*(?:[eE][+]?\d{1,2})?$"
-_LABELLED = r"^(?:\p{L}+[^\p{L}\p{N}]*)+(\d{4,})$"
-"""A number behind labels: `sku100007`, `Art. 100007`, `urn:sku:100007`."""
+_LABELS = (
+    *(
+        "sku",
+        "art",
+        "artikel",
+        "article",
+        "articulo",
+        "articolo",
+        "item",
+        "no",
+        "nr",
+        "num",
+        "nummer",
+        "number",
+        "plu",
+        "id",
+    ),
+    *("code", "cod", "ean", "gtin", "upc", "barcode", "ref", "prod", "product", "produkt", "urn"),
+    *("\u0430\u0440\u0442", "\u0430\u0440\u0442\u0438\u043a\u0443\u043b", "\u043a\u043e\u0434"),
+)
+_LABELLED = rf"(?i)^(?:(?:{'|'.join(_LABELS)})[^\p{{L}}\p{{N}}]*)+(\d{{4,}})$"
+"""A number behind words that only name it: `sku100007`, `Art. 100007`, `urn:sku:100007`. Another word or letter makes another product."""
 _DAMAGED = "\ufffd"
 """The mark of a text that did not decode (`erp.text`)."""
 _OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"

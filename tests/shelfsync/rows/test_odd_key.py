@@ -97,7 +97,17 @@ def test_a_legitimate_key_is_left_alone(sku):
     assert read(sku).snapshot["sku"].to_pylist() == [sku]
 
 
-LABELS = ("sku{}", "SKU-{}", "Art. {}", "No.{}", "x{}", "ean {}", "urn:sku:{}", "sku000{}", "\u0430\u0440\u0442.{}")
+LABELS = (
+    "sku{}",
+    "SKU-{}",
+    "Art. {}",
+    "No.{}",
+    "Artikel-Nr. {}",
+    "ean {}",
+    "urn:sku:{}",
+    "sku000{}",
+    "\u0430\u0440\u0442.{}",
+)
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -118,9 +128,14 @@ def test_a_number_with_a_label_is_the_number_that_left_the_extract(label, known)
 @pytest.mark.parametrize("came", ["sku100007", "B100007", "100007-1", "100007A", "2100007", "X123", "100007B2"])
 def test_a_new_product_whose_number_has_a_label_is_sent(came):
     """A known SKU with another label, another number or a variant is another product; so is one that is in the extract too."""
-    others = ("A100007", "123") if came != "sku100007" else ("100007",)
+    others = ("A100007", "123", "100007") if came != "sku100007" else ("100007",)
     result = read(came, *(others if came == "sku100007" else ()), known=others)
     assert came in result.snapshot["sku"].to_pylist()
+
+
+@pytest.mark.parametrize("came", ["B100007", "PACK100007", "x100007", "K-100007"])
+def test_another_word_before_a_number_that_left_makes_another_product(came):
+    assert read("other", came, known=("100007", "other")).snapshot["sku"].to_pylist() == sorted([came, "other"])
 
 
 @pytest.mark.parametrize("place", ["known", "observed"])

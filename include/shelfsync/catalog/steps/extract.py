@@ -198,11 +198,13 @@ def _write(
         land(connection, files, complete=proof.complete)
         for name, error in sorted(failed.items()):
             _fail(connection, run.run_id, name, number, error)
-        for name, skus in vendors.known_vendors(connection).items():
+        known = vendors.known_vendors(connection)
+        new = {name for name in came if not known.get(name)}  # the platform acknowledged nothing of them yet
+        for name, skus in known.items():
             if name not in came and (not asked or name in asked):
-                _fail(connection, run.run_id, name, number, _missing(context, name, skus, came))
-        for name in sorted(asked - came - set(vendors.known_vendors(connection))):
-            _fail(connection, run.run_id, name, number, _missing(context, name, 0, came))
+                _fail(connection, run.run_id, name, number, _missing(context, name, skus, new))
+        for name in sorted(asked - came - known.keys()):
+            _fail(connection, run.run_id, name, number, _missing(context, name, 0, new))
         vendors.take_in(connection, files)
         record.VENDOR.copy(connection, sorted(came))
         record.RUN.copy(connection, [run.run_id])
@@ -232,17 +234,17 @@ def _judged(context: Context, run: Run, columns: source_columns.Columns) -> sour
     return columns
 
 
-def _missing(context: Context, name: str, skus: int, came: Collection[str]) -> str:
+def _missing(context: Context, name: str, skus: int, new: Collection[str]) -> str:
     """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9).
 
-    If a vendor that has rows differs from it only in the case of letters or in signs, no store has closed.
+    If a vendor that the platform never acknowledged differs from it only in case, signs or leading zeros, no store has closed.
     """
     theirs = [one for one in VendorIds.of(context.settings.erp).erp_ids([name]) if one != name]
     called = f" (the ERP's store {theirs[0]})" if theirs else ""
     what = (
         f"not one row in the extract{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
     )
-    if alike := sorted(one for one in came if one != name and _letters(one) == _letters(name)):
+    if alike := sorted(one for one in new if one != name and _letters(one) == _letters(name)):
         return f"{what} The extract has {alike[0]!r}, which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS, or correct the ERP"
     return (
         f"{what} Check the ERP; if the store has closed for good, run `shelfsync forget {name} --take-off-sale --reason TEXT`, which takes its"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -46,8 +47,24 @@ ABSENT_S = 3600.0
 PRESENT_S = 30 * 86_400.0
 """How long a call that has worked counts as available."""
 FORBIDDEN = (401, 403)
-AT_WORK = ("QUEUED", "IN_PROGRESS")
-"""The interface's states of a job that has not ended (3.3). With any other word, a link to the result is there because the job has ended."""
+AT_WORK = frozenset(
+    {
+        *("QUEUED", "IN_PROGRESS"),  # the interface's (3.3); the others are usual words for the same
+        *(
+            "PROCESSING",
+            "PENDING",
+            "RUNNING",
+            "STARTED",
+            "WAITING",
+            "SUBMITTED",
+            "ACCEPTED",
+            "CREATED",
+            "NEW",
+            "SCHEDULED",
+        ),
+    }
+)
+"""States of a job that has not ended. With any other word, a link to the result is there because the job has ended."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +190,7 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
 
 
 def _has_ended(kind: JobKind, status: str | None, *, linked: bool) -> bool:
-    word = (status or "").upper()
+    word = re.sub(r"[\s-]+", "_", (status or "").strip().upper())
     return word in kind.ended or (linked and word not in AT_WORK)
 
 
@@ -275,8 +292,9 @@ def _store(context: Context, job: Job, answer: Answer, rows: Sequence[Any] | Non
             _note(context, connection, "present", job.kind)
         now = replace(job, **news) if waits else kind.read(connection, job.job_id)
         rows = received(context, connection, now) if rows is None else rows
-    at_work = answer.status is not None and not _has_ended(kind, answer.status, linked=bool(answer.result_url))
-    return replace(known(context, now, rows), at_work=at_work)
+    report = known(context, now, rows)
+    linked = bool(answer.result_url or report.links)
+    return replace(report, at_work=answer.status is not None and not _has_ended(kind, answer.status, linked=linked))
 
 
 def postpone(context: Context, job: Job) -> None:

@@ -166,12 +166,13 @@ def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(shop):
     """The advice for a closed store takes its products off sale."""
     shop.sync("full")
     shop.erp.execute("UPDATE stock SET vendor = 'STORE-2' WHERE vendor = 'store-002'")
-    failed = {row["vendor"]: row["error"] for row in shop.sync("delta")["vendors"]}
-    assert (
-        "The extract has 'STORE-2', which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS"
-        in failed["store-002"]
-    )
-    assert "forget" not in failed["store-002"]
+    for _ in range(2):  # the second run has seen the other id before
+        failed = {row["vendor"]: row["error"] for row in shop.sync("delta")["vendors"]}
+        assert (
+            "The extract has 'STORE-2', which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS"
+            in failed["store-002"]
+        )
+        assert "forget" not in failed["store-002"]
     assert all(row["active"] for row in shop.shown("store-002").values())
 
 
