@@ -235,7 +235,7 @@ def masked(value: Any) -> Any:
     """The value without secrets: those that are declared as such, passwords inside addresses, and parameters named like a secret."""
     if isinstance(value, SecretStr):
         text = value.get_secret_value()
-        return f"{text.partition('://')[0]}://{MASK}" if isinstance(value, ServiceAddress) else _secret(text)
+        return _scheme(text) if isinstance(value, ServiceAddress) else _secret(text)
     if isinstance(value, BaseModel):
         return {name: masked(getattr(value, name)) for name in type(value).model_fields}
     if isinstance(value, dict):
@@ -245,6 +245,12 @@ def masked(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
     return _PARAMETER.sub(rf"\1={MASK}", _PASSWORD.sub(rf"\1:{MASK}@", str(value)))
+
+
+def _scheme(text: str) -> str:
+    """The scheme of an address; a text without one is no address, and may be the secret alone."""
+    scheme, found, _ = text.partition("://")
+    return f"{scheme}://{MASK}" if found else MASK
 
 
 def _secret(text: str) -> str:

@@ -53,6 +53,7 @@ def test_every_setting_is_shown_with_its_value_and_its_source(run, tmp_path):
         ("s3://key:canary/with@sign@bucket/lake", "s3://key:***@bucket/lake"),
         ("s3://bucket/x?secret_key=canary&region=eu", "s3://bucket/x?secret_key=***&region=eu"),
         ((AlertRoute(name="ops", address=ServiceAddress("slack://canary/canary")),), [ROUTE]),
+        (AlertRoute(name="ops", address=ServiceAddress("canary/canary")), {**ROUTE, "address": "***"}),
         ({"a": SecretStr("canary"), "b": ("ftp://u:canary@h",)}, {"a": "***", "b": ["ftp://u:***@h"]}),
         ("/data/stock.csv", "/data/stock.csv"),
         (7, 7),
