@@ -83,9 +83,8 @@ def since(connection: Connection, vendor: str, trusted: int | None, run_id: int)
 
 def newest(connection: Connection) -> int:
     """The number of the last change; 0: there was none."""
-    return connection.execute(
-        sa.select(sa.func.coalesce(sa.func.max(_COLUMN.source_columns_id), 0)).where(_CHANGED)
-    ).scalar_one()
+    newest = sa.select(sa.func.max(_COLUMN.source_columns_id)).where(_CHANGED)
+    return connection.execute(newest).scalar_one() or 0
 
 
 def lines(connection: Connection, *, run_id: int | None = None, hours: float = 24) -> list[str]:
