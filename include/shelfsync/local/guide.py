@@ -132,7 +132,7 @@ def psql(place: Place) -> list[str]:
     with open(file, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as handle:
         handle.write(f"{line}\n")
     file.chmod(0o600)
-    address = url.set(password=None).render_as_string(hide_password=False)
+    address = url._replace(password=None).render_as_string(hide_password=False)  # `set` takes None for "as it was"
     return ["env", f"PGPASSFILE={file}", postgres_binaries.find().program("psql"), address]
 
 

@@ -65,6 +65,15 @@ def test_a_newcomer_reads_every_address_and_the_password_and_three_things_to_try
     assert [line[:3] for line in text.splitlines()[-6::2]] == ["1. ", "2. ", "3. "]
 
 
+def test_no_printed_command_has_the_password_of_the_erp(place, running) -> None:
+    (place.home / sample_chain.CONFIG).write_text('[erp]\nurl = "postgresql+psycopg://u:can%3Aary@h:5/erp"\n', "utf-8")
+    assert "ary@" not in "\n".join(guide.lines(place, running))
+    assert guide.psql(place)[-1] == "postgresql://u@h:5/erp"
+    file = place.home / "erp.pgpass"
+    assert file.read_text("utf-8") == "h:5:erp:u:can\\:ary\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
 def test_without_the_sample_there_is_neither_its_erp_nor_the_sandbox(place) -> None:
     text = "\n".join(guide.lines(place, Running("http://127.0.0.1:1", "http://127.0.0.1:2")))
     assert "sandbox" not in text
