@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 log=.tools/test-installation.log
 mkdir -p .tools
+export EXAMPLES=${EXAMPLES:-45} # of each property
 
 others() {
     .venv/bin/python -m pytest -n 3 --dist loadfile -m "(slow or scale) and not installation and not proof" --durations=30 --durations-min=5 "$@"

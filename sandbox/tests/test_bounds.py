@@ -27,6 +27,7 @@ def connection():
     sandbox.close()
 
 
+@pytest.mark.slow
 def test_ended_jobs_far_behind_are_forgotten_with_their_items_and_open_ones_stay(connection):
     row = {
         "chain": "c",

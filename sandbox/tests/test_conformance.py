@@ -277,6 +277,7 @@ def test_a_probe_without_an_event_sends_nothing(platform):
     assert platform.control("POST", "check/probe") == {"calls": 0}
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_report_and_its_code_is_the_verdict(client, capsys, tmp_path):
     url = ["--url", client.platform.base_url]
     assert main(["check", *url]) == 0

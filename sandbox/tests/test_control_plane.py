@@ -270,6 +270,7 @@ def test_the_journal_stores_no_secret(platform, partner, receiver):
     assert not [secret for secret in ("s3cret", "demo-secret", token) if secret in text]
 
 
+@pytest.mark.slow
 def test_the_control_plane_answers_this_machine_only_unless_exposed():
     async def status(client: str, **settings: Any) -> int:
         app = create_app(SandboxSettings(**settings))

@@ -339,6 +339,7 @@ class TestWebhooks:
         assert receiver.received == []
         assert platform.control("GET", "state")["deliveries"] == {"lost": 1}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("rule", "count"), [({}, 3), ({"count": 100}, 100)])
     def test_a_repeated_event_comes_several_times(self, platform, partner, receiver, stocked, rule, count):
         events = self.sent(platform, partner, receiver, {"kind": "repeated", **rule})

@@ -357,6 +357,7 @@ class DyingStorage:
             self._within -= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [1, 20, 45])
 def test_a_death_while_it_makes_its_tables_leaves_none_or_all(tmp_path, left):
     whole = opened(tmp_path / "whole")
@@ -468,6 +469,7 @@ def test_law_a_job_ends_the_same_wherever_its_process_died(tmp_path, kind):
     assert left > 1
 
 
+@pytest.mark.slow
 def test_law_identifiers_from_a_seed_do_not_repeat_after_a_restart(tmp_path):
     made: list[str] = []
     for _ in range(3):

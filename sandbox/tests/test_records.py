@@ -206,6 +206,7 @@ def test_law_a_hidden_value_is_masked_wherever_the_body_is_cut(body, cut, indent
         assert SECRET not in masked(text[:cut])
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.text() | st.integers(),

@@ -94,6 +94,7 @@ def test_a_page_leads_nowhere_that_is_not_there(served, platform):
     assert "<script" not in page
 
 
+@pytest.mark.slow
 def test_every_answer_of_the_control_plane_has_the_described_shape(picker, promote):
     """A walk over every operation; each answer is held to its schema, which allows no other field."""
     platform = picker.platform

@@ -134,6 +134,7 @@ def test_a_scenario_may_begin_with_a_reset(platform):
     assert (platform.products("store-002"), list(platform.products("store-001"))) == ({}, ["A"])
 
 
+@pytest.mark.slow
 def test_law_a_restart_plays_each_step_once(tmp_path):
     steps = {
         "products": {"store-001": [{"sku": "A", "price": 1}]},
@@ -170,6 +171,7 @@ def test_a_transaction_within_one_is_a_part_of_it(tmp_path):
     storage.close()
 
 
+@pytest.mark.slow
 def test_the_command_plays_in_a_running_sandbox(platform, tmp_path, capsys):
     (tmp_path / "s.yaml").write_text(FILE)
     assert main(["play", str(tmp_path / "s.yaml"), "--url", platform.base_url]) == 0
@@ -181,6 +183,7 @@ def test_the_command_plays_in_a_running_sandbox(platform, tmp_path, capsys):
     assert "cancel failed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_starts_a_sandbox_of_its_own(tmp_path, capsys):
     (tmp_path / "s.yaml").write_text("steps: [{at: 0.3, settings: {job_seconds: 1}}]")
     assert main(["play", str(tmp_path / "s.yaml"), "--port", "0", "--exit"]) == 0

@@ -111,6 +111,7 @@ def test_a_job_id_may_be_a_number(platform, partner):
     assert partner.get(f"{JOBS}/{job_id}").json()["job_id"] == job_id
 
 
+@pytest.mark.slow
 def test_a_rejected_item_is_counted_and_the_feedback_is_bounded(platform, partner):
     items = [{"sku": f"S{n}", "price": 1} for n in range(10_050)]
     job_id = partner.put(CATALOG, json={"products": items}).json()["job_id"]

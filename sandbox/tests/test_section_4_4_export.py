@@ -71,6 +71,7 @@ def test_an_empty_store_exports_the_header_alone(platform, partner):
     assert exported(platform, partner) == '"sku","barcode","price","active","maximum_sales_quantity"\r\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [20_000, 20_001])
 def test_a_large_assortment_is_exported_to_the_last_product(platform, partner, count):
     platform.put_products(STORE, [{"sku": f"S{n:06d}", "price": 1} for n in range(count)])

@@ -75,6 +75,7 @@ def test_orders_come_in_the_order_in_which_they_were_made(picker, history):
     assert ids(history()) == made
 
 
+@pytest.mark.slow
 def test_a_page_has_20_orders_by_default_and_begins_with_page_1(picker, history):
     for _ in range(21):
         picker.place("MILK")

@@ -62,6 +62,7 @@ def test_the_answer_has_a_jwt_its_type_and_two_hours(anonymous):
     assert payload["exp"] - payload["iat"] == 7200
 
 
+@pytest.mark.slow
 def test_the_number_of_tokens_is_unlimited_and_each_stays_valid(anonymous):
     tokens = {anonymous.post("/v2/oauth/token", data=FORM).json()["access_token"] for _ in range(60)}
     assert len(tokens) == 60

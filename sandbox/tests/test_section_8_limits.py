@@ -15,6 +15,7 @@ CATALOG = f"/v2/chains/demo-chain/vendors/{STORE}/catalog"
 ALLOWED = {"requests_per_minute": 60}
 
 
+@pytest.mark.slow
 def test_no_more_than_60_requests_a_minute_unless_set_otherwise(platform, partner):
     assert behaviour_of("spec").requests_per_minute == 60
     platform.advance(60)
@@ -23,6 +24,7 @@ def test_no_more_than_60_requests_a_minute_unless_set_otherwise(platform, partne
     assert answers == [200] * 60 + [429]
 
 
+@pytest.mark.slow
 def test_the_window_slides(platform, partner):
     platform.advance(60)
     platform.control("PUT", "settings", ALLOWED)

@@ -36,6 +36,7 @@ def test_a_long_run_takes_little_more_than_its_requests_and_no_change_waits_long
     assert 0 < found["polls_share"] <= 0.05
 
 
+@pytest.mark.slow
 def test_while_requests_are_scarce_a_stop_sell_waits_less_than_a_refill():
     rare = Assumed(stop_sells=6, refills=60)
     found = week(VENDORS, days=1, assumed=rare)

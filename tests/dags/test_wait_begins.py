@@ -92,6 +92,7 @@ async def _within_s(shard: str, seconds: float) -> dict[str, int] | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("watching", ["none", "changes"])
 def test_a_job_that_never_ends_keeps_no_other_store_from_the_next_delta(
     world: World, monkeypatch: pytest.MonkeyPatch, watching: str
@@ -104,6 +105,7 @@ def test_a_job_that_never_ends_keeps_no_other_store_from_the_next_delta(
     assert world.rows("SELECT state FROM ledger.job") == [("open",)], "the next run or catalog_recover ends it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "skus"), [("full", ()), ("delta", ("a",))])
 def test_a_full_sync_and_an_urgent_run_wait_for_their_outcome(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: str, skus: tuple[str, ...]

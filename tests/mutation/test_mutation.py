@@ -54,6 +54,7 @@ def _bug(new, old="a + b", at="sums.add"):
     return Bug("sums", "I0", (Edit(at, old, new),), ("test_sums.py::test_two_and_two",))
 
 
+@pytest.mark.slow
 def test_a_bug_that_no_test_detects_is_reported_and_removed(small, capsys):
     assert command._caught(small, _bug("a - b"))
     assert not command._caught(small, _bug("a * b"))
@@ -61,6 +62,7 @@ def test_a_bug_that_no_test_detects_is_reported_and_removed(small, capsys):
     assert (small / "include/sums.py").read_text("utf-8") == SUMS
 
 
+@pytest.mark.slow
 def test_a_bug_that_breaks_the_program_altogether_is_not_caught_by_that(small):
     assert not command._caught(small, _bug("a +"))
 

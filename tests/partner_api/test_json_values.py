@@ -81,6 +81,7 @@ _any = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -94,6 +94,7 @@ _json = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(NESTED)), _json))
 def test_no_malformed_order_breaks_the_reading(raw):
     order = Order.read(raw)

@@ -103,6 +103,7 @@ def bomb():
     return gzip.compress(bytes(200 * 1024 * 1024), compresslevel=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coded", [True, False])
 def test_a_gzip_bomb_is_stopped_early_with_flat_memory(tools, coded):
     import resource

@@ -48,6 +48,7 @@ def site() -> dict[str, str]:
     return {str(page.relative_to(DOCS)): page.read_text("utf-8") for page in SITE}
 
 
+@pytest.mark.slow
 def test_the_reference_is_what_the_code_states(site):
     """A message names a place of these pages, so a checkout has them whole."""
     stale = [name for name in MADE if site[name] != whole(name)]
@@ -292,6 +293,7 @@ def test_every_error_leads_to_its_place_on_the_page_of_errors(site, tmp_path, mo
     assert [place for _, place in raised if place not in places or "." not in place] == []
 
 
+@pytest.mark.slow
 def test_every_metric_and_log_field_is_documented(site):
     page = site["reference/observability.md"]
     table = page.partition("## Metrics")[2]

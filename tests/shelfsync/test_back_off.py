@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def test_the_list_of_waits_is_the_same(failures, first_s, max_s):
     assert waits[min(failures, len(waits)) - 1] == back_off_s(failures, first_s, max_s)
 
 
+@pytest.mark.slow
 def test_no_other_file_doubles_a_wait():
     doubled = {
         path.relative_to(SOURCE).as_posix()

@@ -95,10 +95,12 @@ def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_m
     child(A_CONTEXT, str(tmp_path), database_url)
 
 
+@pytest.mark.slow
 def test_where_frames_are_used_pyarrow_knows_pandas_again():
     child(A_HOOK_IN_FRAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["promotions.steps.status", "promotions.ledger.promotions", "catalog.turn", "catalog.rejection"]
 )

@@ -160,6 +160,7 @@ def test_a_process_that_is_answered_ends_its_own_outage_at_once_and_that_of_anot
     assert _kept(engine) == [("platform", 2, True)]
 
 
+@pytest.mark.slow
 def test_status_runs_and_explain_tell_from_when_to_when_the_platform_was_away(make_world):
     away, world = make_world(platform={"base_url": "http://127.0.0.1:1"}), make_world()
     world.platform.put_products("store-001", [A])
@@ -178,6 +179,7 @@ def test_status_runs_and_explain_tell_from_when_to_when_the_platform_was_away(ma
     assert told == outages.lines([row])
 
 
+@pytest.mark.slow
 def test_an_erp_that_is_away_is_told_until_it_is_read_again(make_world):
     away = make_world(erp={"url": "postgresql+psycopg://nobody@127.0.0.1:1/none"})
     with pytest.raises(TryAgainError):

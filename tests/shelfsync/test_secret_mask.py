@@ -282,6 +282,7 @@ def test_a_librarys_text_about_an_object_store_is_masked(monkeypatch):
     assert "KEYKEY77" not in text
 
 
+@pytest.mark.slow
 def test_what_a_process_prints_warns_of_and_ends_with_holds_no_secret():
     program = (
         "import sys, warnings; from shelfsync.secret_mask import mask_streams; from shelfsync.settings import read_settings\n"

@@ -154,6 +154,7 @@ def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
         assert "\n" not in line
 
 
+@pytest.mark.slow
 @given(text=st.text())
 def test_no_text_at_all_breaks_a_table(text):
     event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="extract", message=text)

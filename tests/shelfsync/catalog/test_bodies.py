@@ -82,6 +82,7 @@ def test_an_item_larger_than_the_limit_is_an_error_that_names_it():
         list(cut(items, body_max_bytes=64, **SKU))
 
 
+@pytest.mark.slow
 def test_many_items_come_through_the_seams_of_their_encoding():
     items = items_of(100_000)
     batches = list(cut(items, body_max_bytes=1_500_000, **SKU))
@@ -91,6 +92,7 @@ def test_many_items_come_through_the_seams_of_their_encoding():
     assert all(batch.body_bytes == len(bytes(batch.body)) <= 1_500_000 for batch in batches)
 
 
+@pytest.mark.slow
 def test_a_streamed_body_is_the_same_in_pieces_again_and_again():
     items = items_of(80_000)
     streamed = stream(items, **SKU)

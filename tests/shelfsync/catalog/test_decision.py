@@ -14,6 +14,7 @@ from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.schemas import DELTA, FIELDS
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves(), full=st.booleans(), share=st.integers(1, 3))
 def test_a_delta_is_the_held_changes_and_the_rest(now, before, full, share):
     delta = compute_delta(now, before, full=full)
@@ -26,6 +27,7 @@ def test_a_delta_is_the_held_changes_and_the_rest(now, before, full, share):
         assert {name: row.get(name, mine.get(sku, {}).get(name)) for name in wanted[sku]} == wanted[sku]
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves(), full=st.booleans())
 def test_an_approval_has_work_to_do_until_the_baseline_has_its_values(now, before, full):
     delta = compute_delta(now, before, full=False)
@@ -35,6 +37,7 @@ def test_an_approval_has_work_to_do_until_the_baseline_has_its_values(now, befor
     assert not pending(compute_delta(now, moved, full=full), moved, delta)
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves())
 def test_an_approval_of_values_that_the_erp_takes_back_has_nothing_to_do(now, before):
     delta = compute_delta(now, before, full=False)
@@ -50,6 +53,7 @@ def _new(**values):
     return compute_delta(snapshot({**ROW, **values}, OTHER), shelf({**OTHER, "quantity": 4}), full=False)
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves(), shown=shelves(), unreadable=shelves(), complete=st.booleans())
 def test_a_declined_row_stays_as_long_as_an_extract_does_not_show_its_sku_and_does_not_prove_it_gone(
     now, before, shown, unreadable, complete
@@ -78,6 +82,7 @@ def test_the_quantity_of_a_known_product_is_part_of_the_identity():
     assert identity(ten) != identity(nine)
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves())
 def test_an_identity_does_not_depend_on_the_pieces_that_a_table_came_in(now, before):
     delta = compute_delta(now, before, full=False)
@@ -85,6 +90,7 @@ def test_an_identity_does_not_depend_on_the_pieces_that_a_table_came_in(now, bef
     assert identity(pieces) == identity(delta)
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves())
 def test_with_current_quantities_leaves_an_approval_of_the_same_delta_unchanged(now, before):
     delta = compute_delta(now, before, full=False)

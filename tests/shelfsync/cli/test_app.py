@@ -255,6 +255,7 @@ def test_a_command_ends_without_taking_down_its_interpreter(run):
     assert done.stdout.startswith("shelfsync ")
 
 
+@pytest.mark.slow
 def test_a_command_whose_reader_has_enough_prints_no_traceback(run):
     command = f"{sys.executable} -m shelfsync config show | true"
     done = subprocess.run(

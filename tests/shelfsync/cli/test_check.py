@@ -37,6 +37,7 @@ def test_each_vendor_of_the_erp_is_asked_for_once(run, sandbox, stock):
     assert sum("/store-001/" in entry["route"] for entry in asked(sandbox)) == 1, "what it confirmed is remembered"
 
 
+@pytest.mark.slow
 def test_a_wrong_chain_is_found_although_nothing_was_ever_sent(run, stock):
     stock("store-001", "store-002")
     done = run("check", "--json", SHELFSYNC_PLATFORM__CHAIN="no-such-chain")
@@ -204,6 +205,7 @@ def test_a_database_that_fails_in_the_middle_is_one_line_with_what_to_look_at(he
     assert error(printed)["code"] == "try_again"
 
 
+@pytest.mark.slow
 def test_a_store_whose_file_is_broken_is_named_and_the_others_are_in_order(here, monkeypatch, tmp_path):
     monkeypatch.setenv("SHELFSYNC_ERP__FILES", str(tmp_path / "{vendor}.csv"))
     (tmp_path / "stock.csv").unlink()

@@ -113,6 +113,7 @@ def test_a_column_vendor_of_another_meaning_is_left_alone(folder):
     assert reading(folder, **mapped)[1] == {}, "a setting states what the column is"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_fails_its_store_alone(folder, content):
     (folder / "s2.csv").write_bytes(content)

@@ -59,6 +59,7 @@ def typed(erp_engine):
     return erp_engine
 
 
+@pytest.mark.slow
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(*(st.none() | values for values in TYPES.values())), min_size=1, max_size=7),

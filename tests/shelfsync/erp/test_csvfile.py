@@ -46,6 +46,7 @@ def file(tmp_path):
     return _write
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     rows=st.lists(st.lists(fields, min_size=7, max_size=7), min_size=1, max_size=20),

@@ -51,6 +51,7 @@ def test_a_packed_file_is_unpacked_whatever_its_name_is(read, path, kind, name):
     assert len(read(files=path(CSV.encode(), name)).rows) == 5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKED)
 @pytest.mark.parametrize("share", [0.999, 0.5, 0.1])
 def test_a_packed_file_that_was_cut_is_no_shorter_file(read, path, kind, share):

@@ -65,6 +65,7 @@ STYLES = st.sampled_from([(".", ""), (",", ""), (",", "."), (".", ","), (".", "'
 ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(",;\t|~"), STYLES, ENCODINGS, st.booleans())
 def test_a_file_is_read_with_the_settings_that_are_proposed_for_it(

@@ -31,6 +31,7 @@ def exact(value):
     return value if isinstance(value, str) or value is None else repr(value)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(rows=st.lists(st.tuples(*[cells] * 7), min_size=1, max_size=30), chunk_rows=st.integers(1, 8))
 def test_any_value_in_sqlite_is_read_as_its_exact_text_and_complete(read, rows, chunk_rows):

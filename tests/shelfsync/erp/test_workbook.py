@@ -61,6 +61,7 @@ _cells = {
 }
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.fixed_dictionaries(_cells), min_size=1, max_size=8), st.integers(0, 3), st.integers(1, 4))
 def test_what_excel_holds_comes_back_exactly(read, rows, above, chunk_rows):

@@ -336,6 +336,7 @@ def test_a_remote_lake_reports_the_age_of_its_files_too():
     assert not lake.exists(path)
 
 
+@pytest.mark.slow
 def test_what_is_in_use_is_never_swept(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
@@ -344,6 +345,7 @@ def test_what_is_in_use_is_never_swept(world):
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_many_runs_name_counts_once(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
@@ -359,6 +361,7 @@ def test_a_file_that_many_runs_name_counts_once(world):
             assert len(paths) == len(set(paths)), str(select)
 
 
+@pytest.mark.slow
 def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(shop):
     for number, sku in enumerate("abc"):
         shop.erp.put(f"c{number}", sku, "1", end=24 * 90)

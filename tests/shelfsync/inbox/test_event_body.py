@@ -23,6 +23,7 @@ def _read(event) -> Received:
     return read(json.dumps(event).encode())
 
 
+@pytest.mark.slow
 @given(event=st.dictionaries(names | st.text(), values))
 def test_any_object_is_an_event_that_a_database_can_hold(event):
     got = _read(event)

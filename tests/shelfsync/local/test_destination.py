@@ -50,6 +50,7 @@ def refused(tmp_path, environment: dict[str, str], *words: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_terminal_up_refuses_a_real_platform_and_prints_both_next_commands(tmp_path) -> None:
     (line,) = refused(tmp_path, REAL).splitlines()
     assert f"names {HOST} (chain real-chain), and `up` switches on every DAG, which sends to it" in line
@@ -57,6 +58,7 @@ def test_without_a_terminal_up_refuses_a_real_platform_and_prints_both_next_comm
     assert "shelfsync up --sandbox" in line
 
 
+@pytest.mark.slow
 def test_a_platform_of_the_settings_file_needs_its_name_too_and_another_name_does_not_send(tmp_path) -> None:
     file = tmp_path / "home" / "shelfsync.toml"
     file.parent.mkdir()
@@ -64,6 +66,7 @@ def test_a_platform_of_the_settings_file_needs_its_name_too_and_another_name_doe
     assert f"names {HOST}, not other.example" in refused(tmp_path, {}, "--platform", "other.example")
 
 
+@pytest.mark.slow
 def test_the_background_process_that_switches_dags_on_refuses_as_well(tmp_path) -> None:
     home = tmp_path / "home"
     done = subprocess.run(
@@ -79,6 +82,7 @@ def test_the_background_process_that_switches_dags_on_refuses_as_well(tmp_path) 
     assert not (home / "run").exists()
 
 
+@pytest.mark.slow
 def test_at_a_terminal_a_yes_is_not_the_hosts_name(tmp_path) -> None:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(

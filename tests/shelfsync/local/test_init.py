@@ -55,6 +55,7 @@ def test_started_by_hand_without_its_addresses_it_names_what_is_missing() -> Non
     assert done.stderr == "init: SHELFSYNC_DATABASE_URL is not set. Start it by `make up` or docker compose.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", ["", "x"])
 def test_a_state_folder_that_cannot_be_written_is_an_error_of_its_setting(tmp_path, inside) -> None:
     (tmp_path / "file").write_text("")

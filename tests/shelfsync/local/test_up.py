@@ -37,6 +37,7 @@ def test_if_nothing_runs_it_reports_that_everything_is_stopped(tmp_path: Path) -
     assert lines == ["everything is stopped"]
 
 
+@pytest.mark.slow
 def test_a_living_stack_is_asked_to_end_and_waited_for(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.make()
@@ -66,6 +67,7 @@ print("up", flush=True)
 )
 
 
+@pytest.mark.slow
 def test_a_stack_that_has_given_up_its_lock_is_waited_for_until_it_has_ended(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.make()

@@ -175,6 +175,7 @@ def test_a_value_that_is_sent_back_unchanged_changes_nothing_beyond_three_decima
     _assert_unchanged(exact)
 
 
+@pytest.mark.slow
 @given(pricings())
 def test_any_values_that_are_sent_back_unchanged_change_nothing(pricing):
     _assert_unchanged(pricing)

@@ -17,6 +17,7 @@ def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, br
     assert "shelfsync sync --full" in browse(world.app).get("/").text
 
 
+@pytest.mark.slow
 def test_the_page_of_the_vendors_shows_the_status(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.erp.put("store-001", "<script>", "1.00")
@@ -158,6 +159,7 @@ def test_a_form_that_makes_no_sense_decides_nothing_and_is_answered_in_words(wor
     assert world.app.paused() == []
 
 
+@pytest.mark.slow
 def test_a_first_sync_in_progress_is_no_error(world, browse):
     """The scheduled delta runs while the jobs of the first full sync are open: a busy vendor is no failure."""
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
@@ -237,6 +239,7 @@ def test_a_pause_is_shown_once_a_page(world, browse):
         assert pages.get(path).text.count("wrong prices") == 1, path
 
 
+@pytest.mark.slow
 def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
     """No SKU of it is known to be accepted, so no first sync is in progress."""
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])

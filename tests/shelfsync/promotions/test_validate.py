@@ -225,6 +225,7 @@ def test_several_pieces_for_a_price_are_the_bundle_that_fits_the_base_price():
     assert priced({"price": "20", "pieces": "3", "condition": "mix"}, base={"a": "8"})[1] == {"a": "mix"}
 
 
+@pytest.mark.slow
 @given(
     pieces=st.integers(2, 12),
     total=st.decimals("0.01", "99", places=2),

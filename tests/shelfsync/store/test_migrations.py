@@ -16,6 +16,7 @@ from shelfsync.store.engine import create_engine
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
 
 
+@pytest.mark.slow
 def test_the_migrations_make_exactly_the_tables_that_the_code_knows(engine):
     def ours(name, kind, _parents):
         return name in SCHEMAS if kind == "schema" else True
@@ -45,6 +46,7 @@ def test_the_revision_is_named_after_what_it_makes_so_that_no_older_database_is_
     )
 
 
+@pytest.mark.slow
 def test_a_database_of_another_version_is_rejected_with_what_to_do(empty_database_url):
     engine = create_engine(empty_database_url)
     upgrade(engine)
@@ -61,6 +63,7 @@ def test_a_second_upgrade_does_nothing(engine):
         assert connection.execute(sa.text("SELECT count(*) FROM public.shelfsync_revision")).scalar_one() == 1
 
 
+@pytest.mark.slow
 def test_everything_that_was_made_can_be_taken_back(empty_database_url):
     from alembic import command
 

@@ -49,6 +49,7 @@ def _differing(engine, mirror):
     return here ^ there, here & there
 
 
+@pytest.mark.slow
 def test_a_day_of_catalog_and_promotions_leaves_every_mirror_equal_to_the_ledger(shop):
     shop.world.erp.put("store-001", "a", "11.00")
     shop.world.erp.put("store-002", "unknown", "1.00")

@@ -39,6 +39,7 @@ class SlowLake(Lake):
         return super().read_table(path, columns)
 
 
+@pytest.mark.slow
 def test_a_lake_that_needs_longer_than_a_transaction_may_be_idle_is_read_to_its_end(synced, tmp_path, monkeypatch):
     monkeypatch.setattr(store_engine, "IDLE_IN_TRANSACTION_S", 2)
     engine = store_engine.create_engine(synced.settings.database_url.get_secret_value())
@@ -49,6 +50,7 @@ def test_a_lake_that_needs_longer_than_a_transaction_may_be_idle_is_read_to_its_
     assert counts["warehouse.sku_outcome"] == _rows(tmp_path / "today.duckdb") == 3
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_with_the_same_number_left_stops_no_later_one(synced, tmp_path):
     """In a container each process has the same number."""
     folder = tmp_path / "files"
@@ -76,6 +78,7 @@ def test_a_file_of_something_else_is_refused_and_left_as_it_is(world, tmp_path, 
     assert [left.name for left in tmp_path.glob("*orders.csv*")] == ["orders.csv"]
 
 
+@pytest.mark.slow
 def test_an_older_file_of_its_own_is_replaced(synced, tmp_path):
     context = synced.app.context
     (tmp_path / "today.duckdb").touch()  # an empty file has nothing to lose

@@ -76,6 +76,7 @@ def pass_time(context, minutes):
             connection.execute(table.update().values(older))
 
 
+@pytest.mark.slow
 def test_a_condition_that_many_runs_meet_is_one_alert_and_two_messages(context, chat):
     assert found(context, one="one: late")["sent"] == {"ops": 1}
     assert found(context, one="one: later")["sent"] == {}

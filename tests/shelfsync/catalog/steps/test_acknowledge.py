@@ -113,6 +113,7 @@ def test_a_log_that_never_can_be_read_blocks_the_vendor_no_longer_than_the_deadl
     assert _price(world) == 3
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_confirmation_was_done_by_a_process_that_then_died_is_not_stuck(shelf):
     """It had failed at confirm before, and no step was left to clear the failure."""
     shelf.erp.put("store-001", "a", "2.00")
@@ -139,6 +140,7 @@ def partly_rejected(make_world):
 _COUNTS = "SELECT accepted, rejected, unaccounted FROM ledger.job ORDER BY job_id"
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_fetched_for_a_moment_is_fetched_later_though_the_rejections_are_known(partly_rejected):
     world = partly_rejected
     world.platform.faults({"at": "log", "kind": "status_503"})
@@ -149,6 +151,7 @@ def test_a_log_that_cannot_be_fetched_for_a_moment_is_fetched_later_though_the_r
     assert (_state(world), world.rows(_COUNTS)) == ("acknowledged", [(3, 1, 0)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("final", ["expired", "overdue"])
 def test_a_log_that_never_comes_leaves_the_rejections_that_the_status_lists(partly_rejected, final):
     world = partly_rejected

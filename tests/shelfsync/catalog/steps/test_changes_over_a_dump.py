@@ -222,6 +222,7 @@ def test_a_file_whose_name_is_not_utf_8_stops_no_dump(make_world, world, files, 
     assert (stores.app.status()["alarms"], states(stores)) == ([], {})
 
 
+@pytest.mark.slow
 def test_a_quarantined_file_is_reported_until_a_dump_has_it(world, folder):
     extracted(world, "full")
     drop(folder, "0002.csv", a=2)
@@ -237,6 +238,7 @@ def test_a_quarantined_file_is_reported_until_a_dump_has_it(world, folder):
     assert world.app.status()["alarms"] == []
 
 
+@pytest.mark.slow
 def test_a_name_that_sorts_too_high_is_forgotten_with_a_dump_that_has_it(world, folder):
     extracted(world, "full")
     drop(folder, "20261125.csv", a=1)

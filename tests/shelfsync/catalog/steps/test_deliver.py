@@ -58,6 +58,7 @@ def _jobs(shop):
     return [row.state for row in shop.rows("SELECT state FROM ledger.job WHERE attempts > 1 ORDER BY job_id")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "after", [{"kind": "block_page"}, {"kind": "status_429", "retry_after": "3000"}, {"kind": "status_401"}]
 )

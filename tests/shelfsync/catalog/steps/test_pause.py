@@ -52,6 +52,7 @@ def test_a_paused_vendor_stops_no_other_and_goes_on_with_the_newest_values(shop)
     assert [_price(shop, "store-001", sku) for sku in "abc"] == [Decimal("2.25"), Decimal("1.5"), Decimal("1.5")]
 
 
+@pytest.mark.slow
 def test_a_pause_between_two_batches_stops_the_second(make_world):
     world = make_world(sync={"body_max_bytes": 120})
     world.platform.put_products("store-001", [{**A, "sku": f"s{number}"} for number in range(6)])
@@ -92,6 +93,7 @@ class _PausingClock(SystemClock):
         self._world.app.pause("vendor", "store-001", why="stop", who="ada")
 
 
+@pytest.mark.slow
 def test_a_pause_after_a_lost_answer_keeps_the_job_open_and_repeats_nothing(shop):
     run_id, _ = shop.begin("full", upto="batch")
     shop.platform.faults({"at": "put_catalog", "kind": "drop_answer", "times": 1})
@@ -157,6 +159,7 @@ def test_the_status_shows_which_vendors_are_paused_and_why(shop):
     assert "stock-taking" in result["paused"][0]
 
 
+@pytest.mark.slow
 def test_an_unknown_vendor_is_not_paused_by_mistake(shop):
     shop.sync("full")
     with pytest.raises(DataError, match="Did you mean store-001"):
@@ -164,6 +167,7 @@ def test_an_unknown_vendor_is_not_paused_by_mistake(shop):
     shop.app.pause("vendor", "stor-001", why="stop", who="ada", anyway=True)
 
 
+@pytest.mark.slow
 def test_resuming_lists_what_is_still_stopped(shop):
     shop.sync("full")
     shop.app.pause("all", None, why="everything", who="ada")

@@ -149,6 +149,7 @@ def test_a_good_event_after_a_bad_one_ends_the_job_without_a_question(make_world
     assert world.rows("SELECT state, accepted FROM ledger.job") == [("acknowledged", 1)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [KeyError("x"), MemoryError(), RecursionError(), OverflowError("\x00\x1b")],

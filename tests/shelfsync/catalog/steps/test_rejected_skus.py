@@ -89,6 +89,7 @@ def test_an_unknown_sku_is_sent_again_after_the_listing_shows_it(shelf):
     assert _rejections(shelf) == []
 
 
+@pytest.mark.slow
 def test_an_export_requested_before_the_rejection_proves_nothing(shelf):
     _is_shown(shelf, "a", "unknown")
     shelf.erp.put("store-001", "unknown", "2.00")
@@ -172,6 +173,7 @@ def test_a_rejection_of_a_sku_that_left_the_erp_is_removed(shelf):
     assert _rejections(shelf) == []
 
 
+@pytest.mark.slow
 def test_a_repeated_step_of_an_older_run_removes_no_rejection_of_a_newer_one(world):
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "1.00")

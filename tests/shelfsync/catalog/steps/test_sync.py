@@ -134,6 +134,7 @@ def test_a_sku_whose_key_comes_with_a_character_that_cannot_be_seen_stays_on_sal
     assert all(row["active"] for row in world.shown().values()), "a full sync sends no removal of them either"
 
 
+@pytest.mark.slow
 def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(world):
     skus = [f"s{number:02}" for number in range(20)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -176,6 +177,7 @@ def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(shop):
     assert all(row["active"] for row in shop.shown("store-002").values())
 
 
+@pytest.mark.slow
 def test_an_empty_erp_stops_the_run_before_anything_is_sent(shop):
     shop.sync("full")
     shop.erp.execute("DELETE FROM stock")
@@ -243,6 +245,7 @@ def test_a_vendor_the_platform_does_not_know_fails_alone(shop):
     assert Decimal(str(shop.shown("store-002")["a"]["price"])) == Decimal("1.234")
 
 
+@pytest.mark.slow
 def test_a_dry_run_plans_and_sends_nothing(shop):
     summary = shop.sync("full", dry_run=True)
     assert shop.sent() == []
@@ -304,6 +307,7 @@ def test_an_old_run_that_is_run_again_sends_nothing(shop):
     assert Decimal(str(shop.shown()["a"]["price"])) == 8
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_last_job_is_open_is_left_to_the_next_run(shop):
     shop.platform.control("PUT", "settings", {"job_seconds": 3600})
     shop.begin("full", upto="deliver")
@@ -324,6 +328,7 @@ def test_a_run_begins_by_ending_what_an_earlier_one_left_open(shop):
     assert shop.app.report(delta)["state"] == "succeeded"
 
 
+@pytest.mark.slow
 def test_a_dry_run_leaves_open_jobs_alone(shop):
     shop.begin("full", upto="deliver")
     before = shop.rows("SELECT job_id, state, polls FROM ledger.job ORDER BY job_id")
@@ -369,6 +374,7 @@ def test_a_request_rejected_for_a_bad_row_is_halved_until_the_bad_row_is_alone(m
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item(world):
     world.platform.control("PUT", "settings", {"single_item_answer": "sku"})
     world.platform.put_products("store-001", [A])
@@ -378,6 +384,7 @@ def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_by_barcode_that_answer_is_known_too_however_it_is_padded(make_world):
     world = make_world(platform={"item_key": "barcode"})
     world.platform.control("PUT", "settings", {"single_item_answer": "sku"})

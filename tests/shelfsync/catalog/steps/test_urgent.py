@@ -203,6 +203,7 @@ def _lines_of(summary):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [False, True])
 def test_the_report_does_not_call_equal_what_is_on_its_way_or_could_not_be_sent(shop, held):
     """A recall: whoever reads "it equals the baseline" believes that the product is off sale."""

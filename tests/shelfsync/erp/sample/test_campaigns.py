@@ -65,6 +65,7 @@ def test_at_any_time_some_are_in_force_one_begins_and_one_ends_within_the_hour(e
     assert [row for row in rows if now < row.ends_at < now + HOUR]
 
 
+@pytest.mark.slow
 def test_no_product_is_in_two_campaigns_at_a_time_and_each_price_is_below_every_price_of_the_product(erp_engine, now):
     sample.campaigns(erp_engine, now)
     sample.campaigns(erp_engine, now + dt.timedelta(days=3))
@@ -82,6 +83,7 @@ def test_no_product_is_in_two_campaigns_at_a_time_and_each_price_is_below_every_
         assert connection.execute(sa.text(dearer)).all() == []
 
 
+@pytest.mark.slow
 def test_done_again_on_the_same_day_nothing_is_added_and_weeks_later_something_is(erp_engine, now):
     noon = now.replace(hour=12)
     sample.campaigns(erp_engine, noon)
@@ -93,6 +95,7 @@ def test_done_again_on_the_same_day_nothing_is_added_and_weeks_later_something_i
     assert [row for row in campaigns(erp_engine) if row.starts_at <= later < row.ends_at]
 
 
+@pytest.mark.slow
 def test_done_again_after_midnight_the_day_that_came_into_view_is_added_and_nothing_is_changed(erp_engine, now):
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + dt.timedelta(days=1)
     sample.campaigns(erp_engine, midnight - dt.timedelta(minutes=1))

@@ -118,6 +118,7 @@ def test_a_price_of_the_store_beats_the_chains_and_only_one_that_holds_today_cou
     assert Decimal(rows["store-001", second.item_code]["price"]) == listed
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_erp_and_the_same_day(erp_engine, extract):
     sample.create(erp_engine, seed=4, vendors=2, skus_per_vendor=200)
     first = [extract(), sample.tick(erp_engine, 1), extract(), sample.tick(erp_engine, 2), extract()]
@@ -128,6 +129,7 @@ def test_the_same_seed_makes_the_same_erp_and_the_same_day(erp_engine, extract):
     assert extract() != first[0]
 
 
+@pytest.mark.slow
 def test_a_tick_changes_little_and_what_it_reports(erp_engine, extract):
     sample.create(erp_engine, seed=1, skus_per_vendor=1000)
     before = without_number(extract())

@@ -151,6 +151,7 @@ def test_a_row_that_another_process_writes_meanwhile_is_the_document_if_it_is_of
         channel.close()
 
 
+@pytest.mark.slow
 def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time(make_world, erp_url):
     world = make_world(orders={"hand_over": "outbox", "hand_over_url": erp_url, "hand_over_timeout_s": 0.3})
     world.place("MILK")
@@ -290,6 +291,7 @@ def test_a_folder_that_cannot_be_used_hides_no_other_stores_documents(tmp_path):
     assert "canary" not in (tmp_path / "store-2" / "000000000002-new.json").read_text()
 
 
+@pytest.mark.slow
 def test_while_the_folder_of_all_stores_is_missing_nothing_is_taken_written_or_created(world, tmp_path):
     """A share that is not mounted."""
     first, second = world.place("MILK"), world.place("JAM")

@@ -38,6 +38,7 @@ def traces(world, order, text=PHONE):
     return found
 
 
+@pytest.mark.slow
 def test_all_customer_data_of_the_order_is_removed_and_the_order_and_all_others_stay(world):
     order, other = placed(world), placed(world, OTHER)
     world.app.orders.hand_over()

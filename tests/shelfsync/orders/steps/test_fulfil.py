@@ -41,6 +41,7 @@ def test_an_order_is_fulfilled_by_the_status_of_its_transport_and_type(world, op
     assert world.puts(order) == 1
 
 
+@pytest.mark.slow
 def test_vendor_delivery_is_accepted_with_its_time_and_dispatched_later(world):
     order = world.place("MILK", **VENDOR)
     world.receive_events()
@@ -125,6 +126,7 @@ def test_whatever_becomes_of_the_request_the_order_is_fulfilled_once(world, kind
     assert world.puts(order) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["drop_answer", "status_502"])
 def test_a_replica_that_lags_leads_to_no_harm(world, lost):
     order = world.place("MILK", **VENDOR)
@@ -222,6 +224,7 @@ def test_two_workers_at_once_send_it_once(world):
     assert world.puts(order) == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_was_taken_for_dead_and_wakes_up_sends_nothing(world):
     """It hangs in a catalog request, another process takes over and finishes, and then the first process continues."""
     hangs, goes_on = threading.Event(), threading.Event()

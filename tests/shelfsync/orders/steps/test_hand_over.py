@@ -126,6 +126,7 @@ def test_an_order_unknown_to_the_platform_delays_no_other(world):
     assert len(asked) == 2, "after a failed request, it waits as after an answer"
 
 
+@pytest.mark.slow
 def test_an_order_that_the_platform_cannot_answer_for_goes_behind_the_others(world):
     for _ in range(2):
         world.place("MILK")
@@ -156,6 +157,7 @@ def test_a_failed_request_for_the_vendor_does_not_replace_the_read_back(world):
     assert [one["operation"] for one in entries] == ["get_order"], order
 
 
+@pytest.mark.slow
 def test_the_pause_before_a_new_order_is_asked_for_again_doubles_to_five_minutes(make_world):
     world = make_world(orders={"retry_first_s": 10})
     world.place("MILK")
@@ -199,6 +201,7 @@ def test_the_store_takes_a_file_by_removing_it(world):
     assert world.app.orders.hand_over()["taken"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["files", "outbox"])
 def test_what_a_store_never_takes_hides_nothing_that_another_takes(make_world, tmp_path, way):
     """A store that needs no replies may leave them for months."""

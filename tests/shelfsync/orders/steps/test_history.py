@@ -116,6 +116,7 @@ def test_changes_to_known_orders_are_read_again_by_the_overlap(quiet):
     assert quiet.rows("SELECT status FROM warehouse.customer_order") == [("CANCELLED",)]
 
 
+@pytest.mark.slow
 def test_sixty_days_are_read_by_windows_that_are_soon_whole(make_world):
     world = make_world(orders={"history_requests_max": 3})
     world.platform.faults({"at": "order_webhook", "kind": "lost"})

@@ -83,6 +83,7 @@ def test_a_promise_of_1970_keeps_no_order_from_its_store(world):
         assert handovers.plan(connection, late_hours=6) == 1
 
 
+@pytest.mark.slow
 def test_an_event_that_differs_in_one_value_alone_is_applied(world):
     """Order, status and time of change are equal; the later event is no repeat."""
     at = ago(60)

@@ -118,6 +118,7 @@ def test_neither_the_key_itself_nor_a_secret_changed_to_another_store_is_accepte
 OTHER = StoreSecrets(SecretStr(PICKING_KEY)).of("store-002")
 
 
+@pytest.mark.slow
 def test_a_stores_secret_changes_and_shows_nothing_of_another_stores_order(world):
     order = world.place("MILK")
     url = f"{world.receiver_url}/picking/{order['order_id']}"

@@ -181,6 +181,7 @@ def test_a_picking_result_is_read_in_the_same_encodings(world, encoding):
 HUGE = ["1E+90", "-1E+90", "1" + "0" * 90, "0." + "3" * 90]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", HUGE)
 def test_a_number_without_bounds_in_an_order_keeps_no_result_waiting(world, number):
     from decimal import Decimal
@@ -200,6 +201,7 @@ def test_a_number_without_bounds_in_an_order_keeps_no_result_waiting(world, numb
     assert world.results(order)[-1]["state"] in {"rejected", "done"}
 
 
+@pytest.mark.slow
 def test_a_result_that_raises_stops_no_other_and_is_quarantined_and_retried(world):
     order, good = world.place("MILK"), world.place("JAM")
     world.receive_events()
@@ -245,6 +247,7 @@ def test_a_row_that_cannot_be_shown_hides_no_other(world, total):
         assert client.get(f"/orders/{one['order_id']}").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_order_of_the_history_that_cannot_be_applied_stops_no_other(world):
     world.platform.faults({"at": "order_webhook", "kind": "lost", "times": 3})
     orders = [world.place(sku, ago_s=60) for sku in ("MILK", "JAM", "BREAD")]

@@ -67,6 +67,7 @@ def test_a_result_whose_lines_are_not_all_there_waits(world, till):
     assert world.app.orders.collect()["new"] == 1
 
 
+@pytest.mark.slow
 def test_an_acceptance_and_a_cancellation_have_no_lines(world, till):
     order = world.place("MILK", transport_type="VENDOR_DELIVERY")
     world.receive_events()
@@ -162,6 +163,7 @@ def test_an_error_of_the_select_names_its_setting(make_world, tmp_path, till, sq
         world.app.orders.collect()
 
 
+@pytest.mark.slow
 def test_an_order_whose_result_never_becomes_whole_is_an_alarm_when_it_is_due(world, till):
     """The store's system wrote one line of two, and died."""
     order = world.place("MILK", "HONEY")

@@ -40,6 +40,7 @@ def test_with_a_check_first_no_request_is_sent_that_the_platform_would_not_apply
     assert world.shown(order)["status"] == "RECEIVED"
 
 
+@pytest.mark.slow
 def test_a_result_that_was_applied_in_full_has_no_messages(world):
     order = world.place({"sku": "MILK", "quantity": 2}, "CHEESE", "HONEY")
     world.receive_events()
@@ -67,6 +68,7 @@ def test_an_order_fulfilled_differently_in_the_portal_is_reported(world):
     assert last["messages"] == ["MILK (Milk 1 l): 2 pieces are in the platform's order, and 1 were picked."]
 
 
+@pytest.mark.slow
 def test_an_order_that_the_platform_no_longer_knows_is_not_requested_for_ever(world):
     order = world.place("MILK")
     world.receive_events()

@@ -49,6 +49,7 @@ def test_a_customer_is_forgotten_by_the_housekeeping_though_no_history_is_read(w
     assert world.app.remove_expired()["rows"] == {"warehouse.order_customer": 1}
 
 
+@pytest.mark.slow
 def test_a_forgotten_customer_is_not_stored_again_by_a_later_version(world):
     """For example, the history resumes after a month and reads its overlap again."""
     order = world.place("MILK", ago_s=600)
@@ -68,6 +69,7 @@ def test_a_forgotten_customer_is_not_stored_again_by_a_later_version(world):
     assert world.rows("SELECT count(*) FROM warehouse.order_customer") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_customer_received_late_is_kept_for_the_rest_of_the_orders_days(world):
     """The first version had no customer, or there was no key yet."""
     world.place("MILK", ago_s=600)
@@ -117,6 +119,7 @@ def test_orders_leave_the_ledger_and_much_later_the_warehouse(world):
     assert {row["order_id"] for row in world.app.orders.orders()} == {young["order_id"]}
 
 
+@pytest.mark.slow
 def test_an_old_result_that_is_still_on_its_way_stays(world):
     order = world.place("MILK")
     world.receive_events()

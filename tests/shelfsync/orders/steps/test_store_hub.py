@@ -118,6 +118,7 @@ def test_an_order_of_a_customer_is_picked_and_fulfilled_and_leaves_the_stock(
     assert hub.look() == {"taken": 0, "returned": 0}
 
 
+@pytest.mark.slow
 def test_what_is_weighed_comes_back_with_its_weight_and_leaves_the_stock_by_it(world, make_hub, erp_engine):
     (sku,) = on_sale(world, weighed=True, number=1)
     hub, before = make_hub(), stock(erp_engine, sku)
@@ -187,6 +188,7 @@ def test_before_any_order_and_before_the_erp_is_made_there_is_nothing_to_do(worl
         postgres.drop_database("shelfsync_no_erp")
 
 
+@pytest.mark.slow
 def test_what_a_store_took_yesterday_is_removed_with_the_customer_in_it(world, make_hub, erp_engine):
     hub = make_hub()
     ordered(world, transport_type="VENDOR_DELIVERY")

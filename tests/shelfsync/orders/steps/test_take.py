@@ -109,6 +109,7 @@ def test_without_a_key_a_customer_is_not_kept_at_all(make_world):
     assert PHONE not in _everything(world)
 
 
+@pytest.mark.slow
 def test_a_customer_is_forgotten_when_the_time_has_come(world):
     world.place("MILK")
     world.receive_events()

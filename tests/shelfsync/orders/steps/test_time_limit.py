@@ -110,6 +110,7 @@ def test_stores_that_hang_are_left_for_the_next_run_before_they_cost_much(run, h
     assert (sum(hub.calls.values()), clock.at_s - began_s, counts["left"]) == (3, 30.0, 297)
 
 
+@pytest.mark.slow
 def test_one_store_that_hangs_delays_no_other(run, hub):
     hub.slow = {"store-0": 10.0}
     counts = run(60, 3)()
@@ -117,6 +118,7 @@ def test_one_store_that_hangs_delays_no_other(run, hub):
     assert (counts["written"], len(counts["failed"]), counts["left"]) == (40, 1, 19)
 
 
+@pytest.mark.slow
 def test_an_immediate_rejection_delays_no_store_not_even_its_own(run, hub):
     hub.slow = {"store-0": 0.0}
     counts = run(60, 3)()

@@ -124,6 +124,7 @@ def promised(world, hours):
     )
 
 
+@pytest.mark.slow
 def test_an_order_that_no_store_took_stays_an_alarm_however_long_ago_it_was_promised(world):
     order = world.place("MILK")
     world.receive_events()

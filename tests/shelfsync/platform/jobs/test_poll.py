@@ -91,6 +91,7 @@ def test_a_job_that_cannot_be_polled_ends_at_its_deadline_and_is_sent_again(make
     assert world.sync("delta")["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_a_log_that_only_waits_for_our_own_pause_is_not_given_up(make_shelf):
     """The platform has reported the job's end. The pause is shelfsync's own, and ends."""
     world = make_shelf(deadline_s=60, vendors=VENDORS[:1], rate_limit=LONG)
@@ -164,6 +165,7 @@ def test_a_call_that_worked_once_and_is_rejected_at_a_deadline_is_not_retried_fo
     assert len(_asked(world)) - before <= 2
 
 
+@pytest.mark.slow
 def test_a_client_that_gets_no_token_is_no_absence_of_the_call(make_shelf):
     world = make_shelf(deadline_s=60, vendors=VENDORS[:1])
     run_id, vendors = world.begin("full", upto="deliver")
@@ -176,6 +178,7 @@ def test_a_client_that_gets_no_token_is_no_absence_of_the_call(make_shelf):
     assert _states(world) == ["acknowledged"]
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_overdue_job_cannot_be_ended_fails_loudly(make_shelf):
     """Here the file of its items is damaged: run after run would find the vendor busy, and succeed."""
     world = make_shelf(deadline_s=60, vendors=VENDORS[:1])

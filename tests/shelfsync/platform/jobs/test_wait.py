@@ -32,6 +32,7 @@ def _job_number(world) -> str:
     ]
 
 
+@pytest.mark.slow
 def test_with_a_webhook_a_vendor_needs_two_requests_a_cycle_an_update_and_a_log(webhook_world):
     webhook_world.platform.put_products("store-002", [A])
     webhook_world.erp.put("store-002", "a", "2.00")
@@ -75,6 +76,7 @@ def test_the_source_of_a_jobs_end_is_stored_and_a_lost_webhook_is_reported(make_
     assert world.rows("SELECT sum(jobs), sum(by_webhook), sum(by_poll) FROM warehouse.confirmation") == [(2, 1, 1)]
 
 
+@pytest.mark.slow
 def test_an_event_that_came_before_the_wait_began_is_not_missed(webhook_world):
     run_id, vendors = webhook_world.begin("full", upto="deliver")
     webhook_world.platform.until_quiescent()
@@ -85,6 +87,7 @@ def test_an_event_that_came_before_the_wait_began_is_not_missed(webhook_world):
     assert webhook_world.app.step("confirm", run_id, vendors)["done"] == 1
 
 
+@pytest.mark.slow
 def test_an_event_that_came_before_its_job_was_known_is_found_when_it_is(webhook_world, receiver):
     """A webhook may overtake the 202: the event waits in the inbox for its job."""
     run_id, vendors = webhook_world.begin("full", upto="deliver")
@@ -123,11 +126,13 @@ def end_event(make_world, receiver):
     return end
 
 
+@pytest.mark.slow
 def test_an_end_without_a_link_leaves_the_results_that_the_platform_is_polled_for(end_event):
     counts, reasons = end_event({})
     assert (counts, len(reasons)) == ([(0, 1, 1)], 1)
 
 
+@pytest.mark.slow
 def test_an_end_without_a_link_has_results_of_its_own_that_count_where_there_is_no_log(end_event):
     results = [
         {"sku": "a", "status": "success"},
@@ -137,6 +142,7 @@ def test_an_end_without_a_link_has_results_of_its_own_that_count_where_there_is_
     assert (counts, reasons) == ([(1, 1, 0)], ["no such product"])
 
 
+@pytest.mark.slow
 def test_the_log_counts_before_the_results_of_an_event(webhook_world, receiver):
     """The event may list the rejected SKUs alone."""
     webhook_world.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")

@@ -136,6 +136,7 @@ def test_a_database_clock_that_is_set_again_and_again_adds_nothing_up(engine):
     assert world.most_in_a_window() <= 60
 
 
+@pytest.mark.slow
 def test_processes_that_start_after_the_clock_was_set_back_go_on(engine):
     """No process has seen the old clock: the row's own slot, an hour ahead, shows the change."""
     world = World(engine, Rate(60), 9)
@@ -148,6 +149,7 @@ def test_processes_that_start_after_the_clock_was_set_back_go_on(engine):
     assert world.most_in_a_window() <= 60
 
 
+@pytest.mark.slow
 def test_an_installation_that_comes_back_has_no_burst_saved_up(engine):
     world = World(engine, Rate(60), 10)
     world.works(0, "catalog", requests=3)
@@ -158,6 +160,7 @@ def test_an_installation_that_comes_back_has_no_burst_saved_up(engine):
     assert len(after) <= 31
 
 
+@pytest.mark.slow
 def test_two_keys_are_two_allowances(engine):
     one = World(engine, Rate(60), 11)
     other = World(engine, Rate(60), 12, settings=one.settings.model_copy(update={"scope": "second address"}))

@@ -57,6 +57,7 @@ def test_no_window_holds_more_than_the_limit_however_late_each_request_arrives(r
     assert most_in_a_window(arrivals, rate.window_s) <= rate.limit
 
 
+@pytest.mark.slow
 @given(
     rate=rates,
     seed=st.randoms(use_true_random=False),

@@ -171,6 +171,7 @@ def test_a_person_who_stops_a_vendor_stops_the_request_that_waits_for_its_slot(s
     assert shop.seen() == {"a": 8.0, "b": 8.0}
 
 
+@pytest.mark.slow
 def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
     erp.execute("ALTER TABLE stock ADD COLUMN cost TEXT DEFAULT '8.50'")
     erp.put = lambda vendor, sku, price: erp.execute(
@@ -241,6 +242,7 @@ def test_a_promotion_does_not_end_while_a_person_has_stopped_the_one_that_takes_
     assert shop.states() == ["Cancelled", "Running"]
 
 
+@pytest.mark.slow
 def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     for number, sku in enumerate("abc"):
         shop.erp.put(f"c{number}", sku, "1")
@@ -281,6 +283,7 @@ def test_the_list_of_holds_names_what_was_declined_and_how_to_take_it_back(shop,
     assert decide.list_holds("held").lines == ["no hold is held"]
 
 
+@pytest.mark.slow
 def test_a_report_that_is_made_again_does_not_move_the_end_of_its_run(shop):
     shop.erp.put("c1", "a", "8")
     run_id = shop.sync()["run"]

@@ -13,6 +13,7 @@ UNREADABLE = "zz\udcc4\udcd6.csv"
 """A name in Latin-1, as Python has it; it sorts behind all others."""
 
 
+@pytest.mark.slow
 def test_a_file_whose_name_is_not_utf_8_is_set_aside_alone(world, folder):
     extracted(world, "full")
     drop(folder, UNREADABLE, ("store-001", "a", 1, 9, 1))

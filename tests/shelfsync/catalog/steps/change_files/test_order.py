@@ -106,6 +106,7 @@ def test_a_file_that_comes_late_is_quarantined_because_its_rows_may_be_older(wor
     assert row.reason.startswith("it came after")
 
 
+@pytest.mark.slow
 def test_a_name_that_sorts_too_high_is_forgotten_once_its_file_is_removed_and_the_whole_is_read(world, folder):
     extracted(world, "full")
     drop(folder, "20261125.csv", ("store-001", "a", 1, 1, 1))
@@ -128,6 +129,7 @@ def test_a_name_that_sorts_too_high_is_forgotten_once_its_file_is_removed_and_th
     assert (held(world)["a"], states(world)["20261126x.csv"]) == (4, "quarantined"), "later names count again"
 
 
+@pytest.mark.slow
 def test_the_last_name_stays_if_the_erp_removes_its_oldest_files_first(world, folder):
     extracted(world, "full")
     for number in (1, 2, 3):
