@@ -262,6 +262,27 @@ def write(connection: Connection, run_id: int, name: str, **values: Any) -> None
     connection.execute(statement.values(**values, updated_at=instant()))
 
 
+def prepare(connection: Connection, row: VendorRun, **values: Any) -> bool:
+    """Writes what a step before the sending found, for the reading that it worked on.
+
+    False, and nothing is written: another process of the run has read this vendor again, planned its batches, or superseded it.
+    """
+    c = vendor_run.c
+    mine = (c.run_id == row.run_id, c.vendor == row.vendor, c.generation == row.generation)
+    ended = (VendorState.SUPERSEDED, VendorState.ACKNOWLEDGED)
+    statement = vendor_run.update().where(*mine, c.batched_at.is_(None), c.state.not_in(ended))
+    return connection.execute(statement.values(**values, updated_at=instant())).rowcount == 1
+
+
+def clear_failure(connection: Connection, row: VendorRun, earlier: Collection[str]) -> None:
+    """Clears the failure of this reading, unless one of the `earlier` steps failed."""
+    c = vendor_run.c
+    mine = (c.run_id == row.run_id, c.vendor == row.vendor, c.generation == row.generation)
+    state = sa.case((c.state == VendorState.FAILED, VendorState.OPEN), else_=c.state)
+    cleared = vendor_run.update().where(*mine, c.failed_step.not_in(earlier))
+    connection.execute(cleared.values(state=state, failed_step=None, error=None, updated_at=instant()))
+
+
 def acknowledge(connection: Connection, run_id: int, name: str, generation: int, *, unless: sa.Exists) -> None:
     """Marks this snapshot as acknowledged, unless the run was read again since, gave up a part of it, or has more to do (`unless`).
 

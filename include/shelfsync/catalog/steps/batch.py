@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync.catalog.bisection import split_at
 from shelfsync.catalog.bodies import cut
-from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import batches, runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.bisection import suspects
-from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.urgency import parts as in_parts
 from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE
@@ -115,11 +115,11 @@ def _batch_vendor(context: Context, row: VendorRun, released_path: str, facts: _
     plan = {"plan_batches": len(found), "plan_bytes": sum(piece.body_bytes for piece in found)}
     with context.engine.begin() as connection:
         if run.dry_run:
-            vendor_runs.write(connection, run.run_id, row.vendor, state=VendorState.PLANNED, **plan)
+            write(connection, row, state=VendorState.PLANNED, **plan)
             return
         stale = _stale(connection, row)
         if stale:
-            vendor_runs.write(connection, run.run_id, row.vendor, state=VendorState.SUPERSEDED, error=stale)
+            write(connection, row, state=VendorState.SUPERSEDED, error=stale)
         else:
             _commit(connection, run, row, found, plan)
     if stale:
@@ -146,6 +146,7 @@ def _stale(connection: Connection, row: VendorRun) -> str | None:
 
 
 def _commit(connection: Connection, run: Run, row: VendorRun, found: list[batches.Piece], plan: dict[str, int]) -> None:
+    write(connection, row, batched_at=instant(), **plan)
     vendors.raise_fence(connection, row.vendor, row.generation)
     since = batches.wanted_since(connection, row.vendor, row.generation)
     batches.plan(
@@ -157,4 +158,3 @@ def _commit(connection: Connection, run: Run, row: VendorRun, found: list[batche
         snapshot_path=row.snapshot_path or "",
         pieces=[piece._replace(wanted_at=since) for piece in found],
     )
-    vendor_runs.write(connection, run.run_id, row.vendor, batched_at=instant(), **plan)

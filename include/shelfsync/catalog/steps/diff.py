@@ -17,7 +17,7 @@ from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
-from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.suppression import Buffers, Rule, Suppressed, known_buffers, suppress_no_ops, with_buffers
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError, DataError
@@ -65,7 +65,7 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     def work(row: VendorRun, facts: _Facts) -> None:
         if facts.busy is not None:
             with context.engine.begin() as connection:
-                vendor_runs.write(connection, row.run_id, row.vendor, state=VendorState.BUSY, error=facts.busy)
+                write(connection, row, state=VendorState.BUSY, error=facts.busy)
             raise Skip(facts.busy)
         _diff_vendor(context, row, row.snapshot_path or "", facts, rules)
 
@@ -120,10 +120,9 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
             rejected_skus.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
         if not (delta.num_rows or run.dry_run or run.skus):
             batches.supersede_older(connection, row.vendor, row.generation)  # the ERP no longer has these values (I4)
-        vendor_runs.write(
+        write(
             connection,
-            row.run_id,
-            row.vendor,
+            row,
             delta_path=path,
             released_path=None,
             held_path=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from partner_api.errors import PartnerError
 from shelfsync import logs, metrics
@@ -37,6 +37,16 @@ ENDING = ("deliver", "confirm", "acknowledge")
 ORDER = ("extract", *PREPARE, *ENDING)
 """The steps of the path, in order. Files, log fields and metrics have the same names; a task takes one or more steps."""
 
+TRUSTED_S = 1.0
+"""How long a step relies on a vendor's row that it read with those of the other vendors."""
+
+
+class Overtaken(Skip):
+    """Another process of this run has gone on with the vendor, and this one writes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("another process of this run has gone on with this vendor")
+
 
 def each_vendor(
     context: Context,
@@ -56,16 +66,19 @@ def each_vendor(
     the vendor's row, and the run reports it. `comes_back`: retries a vendor that another process works on, after the others.
     `vendors` may name one several times; it is skipped once it has failed. `in_order` yields them in the order of the work.
 
-    The rows of all vendors are read at once. Where a vendor has a second turn, its row is read again.
+    The rows of all vendors are read at once. A vendor's row is read again if that was a while ago, or if it has a second turn.
     """
     report = StepReport(step)
     names = list(vendors)
+    read_s = context.clock.monotonic_s()
     with context.engine.connect() as connection:
         rows = vendor_runs.of_vendors(connection, run_id, set(names))
 
     def one(name: str) -> None:
         with logs.about(run=run_id, vendor=name, step=step):
-            _one_vendor(context, run_id, name, rows.pop(name, None), report, read, work)
+            row = rows.pop(name, None)
+            fresh = row if context.clock.monotonic_s() - read_s < TRUSTED_S else None
+            _one_vendor(context, run_id, name, fresh, report, read, work)
 
     in_rounds(context.clock, in_order(names), report, one, wait_s=TAKEN_WAIT_S if comes_back else 0.0)
     for word, count in report.counts().items():
@@ -75,6 +88,12 @@ def each_vendor(
 
 def nothing(connection: Connection, row: VendorRun) -> None:
     """The `read` of a step that reads the ledger under its lease."""
+
+
+def write(connection: Connection, row: VendorRun, **values: Any) -> None:
+    """Writes what a step before the sending found to the vendor's row. These steps hold no lease: Overtaken undoes their transaction."""
+    if not vendor_runs.prepare(connection, row, **values):
+        raise Overtaken
 
 
 def _one_vendor(
@@ -108,20 +127,27 @@ def _one_vendor(
     except Exception as error:  # whatever it is, the other vendors go on (I10)
         if row is None or stops_every_job(error):
             raise
-        report.fail(name, _reason(row, step, error) if for_its_job else fail(context, row, step, error))
-        in_report.error("%s: vendor %s failed: %s", step, name, report.failed[name])
+        line = _reason(row, step, error)
+        if not for_its_job and not _fail(context, row, step, line):
+            report.skip(name, f"{Overtaken()}; here it failed: {line}")
+            log.warning("%s: vendor %s: %s", step, name, report.skipped.get(name, line))
+            return
+        report.fail(name, line)
+        in_report.error("%s: vendor %s failed: %s", step, name, line)
     else:
         metrics.timing(f"{step}.vendor", context.clock.monotonic_s() - began_s)
         report.do(name)
         _clear_failure(context, row, step)
 
 
-def fail(context: Context, row: VendorRun, step: str, error: Exception) -> str:
-    """Writes a vendor's failure to its row. An unexpected error is logged with its traceback as well."""
-    line = _reason(row, step, error)
+def _fail(context: Context, row: VendorRun, step: str, line: str) -> bool:
+    """Writes a vendor's failure to its row. False: another process has overtaken a step before the sending, and the row is its own."""
+    failure = {"state": VendorState.FAILED, "failed_step": step, "error": line}
     with context.engine.begin() as connection:
-        vendor_runs.write(connection, row.run_id, row.vendor, state=VendorState.FAILED, failed_step=step, error=line)
-    return line
+        if step in PREPARE:
+            return vendor_runs.prepare(connection, row, **failure)
+        vendor_runs.write(connection, row.run_id, row.vendor, **failure)
+    return True
 
 
 def why_not(row: VendorRun | None, step: str) -> str | None:
@@ -136,6 +162,7 @@ def why_not(row: VendorRun | None, step: str) -> str | None:
 
 
 def _reason(row: VendorRun, step: str, error: Exception) -> str:
+    """The error in one line. An unexpected one is logged with its traceback as well."""
     if not isinstance(error, ShelfsyncError | PartnerError):
         log.error("%s: vendor %s", step, row.vendor, exc_info=error)
     return reason_of(error)
@@ -146,9 +173,7 @@ def _clear_failure(context: Context, row: VendorRun, step: str) -> None:
     if row.state != VendorState.FAILED or _before(row.failed_step, step):
         return
     with context.engine.begin() as connection:
-        now = vendor_runs.read(connection, row.run_id, row.vendor)
-        state = {"state": VendorState.OPEN} if now is not None and now.state == VendorState.FAILED else {}
-        vendor_runs.write(connection, row.run_id, row.vendor, failed_step=None, error=None, **state)
+        vendor_runs.clear_failure(connection, row, ORDER[: ORDER.index(step)])
 
 
 def _before(failed_step: str | None, step: str) -> bool:

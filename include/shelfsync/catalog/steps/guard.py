@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shelfsync import display, logs
 from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import hidden, judged
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
@@ -132,11 +132,12 @@ def _guard_vendor(
     if released.num_rows == 0 or row.state == VendorState.UNCHANGED:  # unchanged: set by an earlier try of this step
         values["state"] = VendorState.OPEN if released.num_rows else VendorState.UNCHANGED
     with context.engine.begin() as connection:
-        vendor_runs.write(connection, row.run_id, row.vendor, **values)
+        if not run.dry_run:
+            vendors.lock(connection, row.vendor)  # before the row, as batch does
+        write(connection, row, **values)
         if run.dry_run:
             return
         hours = context.settings.guards.hold_hours
-        vendors.lock(connection, row.vendor)
         if not extracts.newer(connection, row.vendor, row.generation):  # a repeated step of an old run changes no hold
             holds.renew(
                 connection,

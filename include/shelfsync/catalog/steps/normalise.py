@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.assortment import product_names
 from shelfsync.catalog.assortment.known_skus import known_files, known_skus
-from shelfsync.catalog.ledger import vendor_runs, vendors
+from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.ledger.restorations import in_force
-from shelfsync.catalog.steps.each_vendor import each_vendor
+from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import restored
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError
@@ -106,4 +106,4 @@ def _record(connection: Connection, row: VendorRun, result: Normalised, **values
         "rows_quarantined": result.rows_quarantined,
         "values_left_out": result.values_left_out,
     }
-    vendor_runs.write(connection, row.run_id, row.vendor, **counts, **values)
+    write(connection, row, **counts, **values)
