@@ -6,6 +6,8 @@ A reader of the table has neither the token nor a quick way to test guesses of t
 from __future__ import annotations
 
 import base64
+import contextlib
+import threading
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ from partner_api.tokens import HeldToken
 from shelfsync.store.metadata import after, instant, metadata, moment, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy.engine import Engine
 
     from partner_api.session import Clock
@@ -73,6 +77,11 @@ class SharedTokens:
         self._clock = clock
         self._kept: tuple[HeldToken, float] | None = None
         """The token as it was read, and when. Whoever renews or rejects one reads the table again."""
+        self._lock = threading.Lock()
+        """Guards what is kept, and the two counts."""
+        self._changes = 0
+        self._under_way = 0
+        """Begins and ends of this process's changes of the row, and the changes that have not ended."""
         identity = f"{base_url}\n{chain}\n{client_id}"
         derived = slow_key(client_secret.get_secret_value(), identity)
         self._row = {"fingerprint": derived[:32].hex()}
@@ -81,8 +90,10 @@ class SharedTokens:
     def load(self) -> HeldToken | None:
         """The stored token, even if it has expired; None if there is none that this client secret decrypts."""
         read_s = self._clock.monotonic_s()
-        if self._kept is not None:
-            held, kept_s = self._kept
+        with self._lock:
+            kept, changes = self._kept, self._changes
+        if kept is not None:
+            held, kept_s = kept
             remaining_s = held.remaining_s - (read_s - kept_s)
             if read_s - kept_s < KEPT_S and remaining_s > 0:
                 return replace(held, remaining_s=remaining_s)
@@ -98,12 +109,13 @@ class SharedTokens:
             held = HeldToken(SecretStr(self._fernet.decrypt(row[0]).decode()), float(row[1]), float(row[2]))
         except InvalidToken:
             return None
-        self._kept = held, read_s
+        with self._lock:
+            if changes == self._changes and not self._under_way:
+                self._kept = held, read_s
         return held
 
     def lease(self, seconds: float, replaces: Lease | None = None) -> Lease | None:
         """For one worker of the whole installation."""
-        self._kept = None
         until = after(seconds)
         statement = insert(token).values(**self._row, leased_until=until)
         free = [token.c.leased_until.is_(None), token.c.leased_until <= instant()]
@@ -112,7 +124,7 @@ class SharedTokens:
         statement = statement.on_conflict_do_update(
             index_elements=[token.c.fingerprint], set_={"leased_until": until}, where=sa.or_(*free)
         )
-        with self._engine.begin() as connection:
+        with self._changing(), self._engine.begin() as connection:
             lease: Lease | None = connection.execute(statement.returning(token.c.leased_until)).scalar_one_or_none()
         return lease
 
@@ -133,11 +145,24 @@ class SharedTokens:
 
     def discard(self, secret: SecretStr) -> None:
         """Deletes this token because the platform rejected it; a newer one of another worker stays."""
-        self._kept = None
-        with self._engine.begin() as connection:
+        with self._changing(), self._engine.begin() as connection:
             row = connection.execute(sa.select(token.c.encrypted).where(self._mine).with_for_update()).one_or_none()
             if row is not None and row[0] is not None and self._decrypts_to(row[0], secret):
                 connection.execute(token.update().where(self._mine).values(encrypted=None))
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Around a change of the row: what a thread reads before its commit may be old, so none keeps it."""
+        with self._lock:
+            self._kept = None
+            self._changes += 1
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._changes += 1
+                self._under_way -= 1
 
     @property
     def _mine(self) -> sa.ColumnElement[bool]:
@@ -150,7 +175,6 @@ class SharedTokens:
             return True
 
     def _end(self, lease: Lease, **values: Any) -> None:
-        self._kept = None
         in_force = token.c.leased_until == lease
-        with self._engine.begin() as connection:
+        with self._changing(), self._engine.begin() as connection:
             connection.execute(token.update().where(self._mine, in_force).values(leased_until=None, **values))

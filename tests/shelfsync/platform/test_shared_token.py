@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -144,6 +146,52 @@ def test_a_process_uses_no_token_beyond_its_end(engine):
         connection.execute(sa.update(token).values(encrypted=None))
     clock.now_s = 6.0
     assert tokens.load() is None
+
+
+LOOKS_FOR_TOKEN = "encrypted IS NOT NULL"
+
+
+def _at(engine, moment, words, act):
+    """Calls `act` once, before or after the next statement with these words. Returns a list that gets all later ones."""
+    statements = []
+
+    @sa.event.listens_for(engine, f"{moment}_cursor_execute")
+    def listen(_connection, _cursor, statement, *_):
+        if words in statement:
+            statements.append(statement)
+            if len(statements) == 1:
+                act()
+
+    return statements
+
+
+def test_a_token_that_another_thread_reads_while_it_is_rejected_is_not_kept(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("rejected"), 7200)
+    assert tokens.load() is not None
+    reads = _at(engine, "after", LOOKS_FOR_TOKEN, lambda: None)
+    _at(engine, "before", "UPDATE ledger.token", lambda: [tokens.load(), tokens.load()])
+    tokens.discard(SecretStr("rejected"))
+    assert len(reads) == 2, "the table alone has it, until the rejection is committed"
+    assert tokens.load() is None
+
+
+def test_a_token_whose_reading_ends_after_its_rejection_is_not_kept(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("rejected"), 7200)
+    _at(engine, "after", LOOKS_FOR_TOKEN, lambda: tokens.discard(SecretStr("rejected")))
+    assert tokens.load() is not None
+    assert tokens.load() is None
+
+
+def test_a_token_that_another_thread_read_before_a_renewal_and_has_after_it_is_not_kept(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("old"), 7200)
+    lease = tokens.lease(60)
+    read, saved = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        _at(engine, "after", LOOKS_FOR_TOKEN, lambda: [read.set(), saved.wait(30)])
+        _at(engine, "before", "UPDATE ledger.token", lambda: [pool.submit(tokens.load), read.wait(30)])
+        tokens.save(lease, SecretStr("new"), 7200)
+        saved.set()
+    assert tokens.load().secret.get_secret_value() == "new"
 
 
 def test_an_expired_lease_without_a_new_holder_still_saves_its_token(tokens):
