@@ -52,6 +52,8 @@ KEY_COST, KEY_BLOCK, KEY_PARALLEL = 2**14, 8, 1
 
 KEPT_S = 60.0
 """How long a process uses a token that it has read: the platform accepts every token until it ends, also beside a newer one."""
+KEPT_LEFT = 0.1
+"""Of its lifetime a token has more than this left, or it is read again: a client renews one near its end, and another process may have."""
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +97,7 @@ class SharedTokens:
         if kept is not None:
             held, kept_s = kept
             remaining_s = held.remaining_s - (read_s - kept_s)
-            if read_s - kept_s < KEPT_S and remaining_s > 0:
+            if read_s - kept_s < KEPT_S and remaining_s > held.lifetime_s * KEPT_LEFT:
                 return replace(held, remaining_s=remaining_s)
         left = sa.extract("epoch", token.c.expires_at - instant())
         statement = sa.select(token.c.encrypted, left, token.c.lifetime_s).where(

@@ -13,8 +13,10 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 
-from partner_api.session import SystemClock
+from partner_api import ClientCredentials, PartnerClient, token_renewal
+from partner_api.session import OpenGate, SystemClock
 from shelfsync.platform.shared_token import KEPT_S, KEY_BLOCK, KEY_COST, SharedTokens, slow_key, token
+from shelfsync.store.metadata import instant
 
 PLATFORM = {"base_url": "https://p.example", "chain": "c", "client_id": "id"}
 
@@ -135,6 +137,30 @@ def test_a_process_uses_a_token_for_a_minute_without_another_look(engine):
     other.save(other.lease(60), SecretStr("fourth"), 7200)
     tokens.discard(SecretStr("third"))
     assert read() == ("fourth", 7200)
+
+
+def test_a_process_whose_token_another_has_renewed_takes_no_slot_for_it(engine):
+    """310 s are left when the first process reads the token, and the client renews one of two hours 300 s before its end."""
+
+    class Gate(OpenGate):
+        def admit(self, operation, priority, vendors):
+            pytest.fail(f"a slot for {operation}")
+
+    clock, secret = _Clock(), SecretStr("s3cret")
+    first, other = (SharedTokens(engine, clock, **PLATFORM, client_secret=secret) for clock in (clock, SystemClock()))
+    other.save(other.lease(60), SecretStr("old"), 7200)
+    with engine.begin() as connection:
+        connection.execute(sa.update(token).values(expires_at=instant() + sa.text("interval '310 seconds'")))
+    credentials = ClientCredentials(PLATFORM["client_id"], secret)
+    with PartnerClient("https://p.example", "c", credentials, gate=Gate(), token_store=first) as client:
+
+        def used():
+            return token_renewal.token(client, "catalog", lambda *_: pytest.fail("a request"))
+
+        assert used().get_secret_value() == "old"
+        other.save(other.lease(60), SecretStr("new"), 7200)
+        clock.now_s = 20.0
+        assert used().get_secret_value() == "new"
 
 
 def test_a_process_uses_no_token_beyond_its_end(engine):
