@@ -63,12 +63,14 @@ def failed(engine: Engine, service: str, error: str) -> None:
             connection.execute(again.values(ended_at=None, **values))
 
 
-def answered(engine: Engine, service: str) -> None:
-    """An answer came: an outage ends, if there is one. Never fails."""
+def answered(engine: Engine, service: str) -> bool:
+    """An answer came: an outage ends, if there is one. Never fails; False: the database did not store it."""
     ended = outage.update().where(outage.c.service == service, outage.c.ended_at.is_(None))
     with _never_failing(service), engine.begin() as connection:
         if connection.execute(ended.values(ended_at=instant())).rowcount:
             log.info("the %s answers again", service)
+        return True
+    return False
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from partner_api.session import OpenGate, SystemClock
 from shelfsync import outages
 from shelfsync.errors import BrokenOffError, ConfigurationError, DataError, TryAgainError, UnreachableError
-from shelfsync.platform.gate import ANSWERED_EVERY_S, OutageGate
+from shelfsync.platform.gate import OutageGate
 from shelfsync.store.engine import create_engine
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -139,7 +139,7 @@ def test_an_answer_of_the_platform_ends_its_outage_and_a_5xx_is_none(engine, sta
     assert _kept(engine) == left
 
 
-def test_a_process_that_is_answered_ends_its_own_outage_at_once_and_that_of_another_soon(engine):
+def test_a_process_that_is_answered_ends_its_own_outage_at_once_and_that_of_another_in_a_second(engine):
     class Clock(SystemClock):
         now_s = 0.0
 
@@ -152,12 +152,45 @@ def test_a_process_that_is_answered_ends_its_own_outage_at_once_and_that_of_anot
     away.unanswered("put_catalog", "ConnectError")
     answered.report("put_catalog", 200, None, False)
     assert _kept(engine) == [("platform", 1, False)]
-    clock.now_s = ANSWERED_EVERY_S
+    clock.now_s = 1.0
     answered.report("put_catalog", 200, None, False)
     assert _kept(engine) == [("platform", 1, True)]
     answered.unanswered("put_catalog", "ConnectError")
     answered.report("put_catalog", 200, None, False)
     assert _kept(engine) == [("platform", 2, True)]
+
+
+def test_a_failure_between_an_answer_and_its_note_is_ended_by_the_next_answer(engine, monkeypatch):
+    gate = OutageGate(OpenGate(), engine, SystemClock())
+    answered = outages.answered
+
+    def then_another_thread_fails(*which):
+        stored = answered(*which)
+        monkeypatch.setattr(outages, "answered", answered)
+        gate.unanswered("put_catalog", "ConnectError")
+        return stored
+
+    monkeypatch.setattr(outages, "answered", then_another_thread_fails)
+    gate.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 1, False)]
+    gate.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 1, True)]
+
+
+def test_an_answer_that_the_database_did_not_store_is_stored_with_the_next(engine):
+    gate, other = (OutageGate(OpenGate(), engine, SystemClock()) for _ in range(2))
+    other.unanswered("put_catalog", "ConnectError")
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def away(_connection, _cursor, statement, *_):
+        if "UPDATE ledger.outage" in statement:
+            raise sa.exc.OperationalError(statement, None, Exception("the server closed the connection"))
+
+    gate.report("put_catalog", 200, None, False)
+    sa.event.remove(engine, "before_cursor_execute", away)
+    assert _kept(engine) == [("platform", 1, False)]
+    gate.report("put_catalog", 200, None, False)
+    assert _kept(engine) == [("platform", 1, True)]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import TYPE_CHECKING
 
 from shelfsync import outages
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from partner_api.session import Clock, Gate
 
 _NOT_IMPLEMENTED = 501
-ANSWERED_EVERY_S = 10.0
+ANSWERED_EVERY_S = 1.0
 """How often a process whose requests are all answered ends the outage that another process may have met."""
 
 
@@ -47,7 +48,10 @@ class OutageGate(GateBehind):
         super().__init__(inner)
         self._engine = engine
         self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
         self._answered_s = -math.inf
+        """When this process last stored that the platform answers, if no request of it has failed since."""
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on. A block of the edge is a pause of the rate limit: the platform behind it is not heard of."""
@@ -57,14 +61,22 @@ class OutageGate(GateBehind):
         if status >= 500 and status != _NOT_IMPLEMENTED:
             self._failed(f"{operation} was answered with {status}")
         elif self._clock.monotonic_s() - self._answered_s >= ANSWERED_EVERY_S:
-            outages.answered(self._engine, outages.PLATFORM)
-            self._answered_s = self._clock.monotonic_s()
+            self._answered()
 
     def unanswered(self, operation: str, reason: str) -> None:
         """Passes it on."""
         super().unanswered(operation, reason)
         self._failed(f"{operation} had no answer: {reason}")
 
+    def _answered(self) -> None:
+        began_s, failures = self._clock.monotonic_s(), self._failures
+        stored = outages.answered(self._engine, outages.PLATFORM)
+        with self._lock:
+            if stored and failures == self._failures:  # of another thread, which may have begun an outage meanwhile
+                self._answered_s = began_s
+
     def _failed(self, error: str) -> None:
         outages.failed(self._engine, outages.PLATFORM, error)
-        self._answered_s = -math.inf
+        with self._lock:
+            self._failures += 1
+            self._answered_s = -math.inf
