@@ -92,7 +92,7 @@ def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease, a
         outcomes = _without_log(context, job, items, found)
     else:
         outcomes = _by_log(context, job, items, found.lines)
-    write_outcomes(context, lease, job, batch, items, outcomes, log_path=found.path)
+    write_outcomes(context, lease, job, batch, items, outcomes)
 
 
 def end_overdue(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> None:
@@ -129,12 +129,11 @@ def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception 
 class _Log:
     """The log of an ended job. `lines`: None if none will come, for the reason `trouble`; that too is None where the job has no link.
 
-    `news`: the platform's last report of the job. `path`: lake, the log, if the job has no path of it yet.
+    `news`: the platform's last report of the job.
     """
 
     news: Report
     lines: pa.Table | None = None
-    path: str | None = None
     trouble: Exception | None = None
 
 
@@ -176,7 +175,7 @@ def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log
 
 
 def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
-    """The job's log, downloaded once; its path is stored with the outcomes. Raises the error of a log that may come later."""
+    """The job's log, downloaded once: its path is stored before its use. Raises the error of a log that may come later."""
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     found = _Log(news)
     if job.result_path is not None:
@@ -189,9 +188,8 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead
 
     def use(url: str) -> pa.Table:
         path = ahead.path(context, job, job.vendor, url, _file_of(context, job))
-        lines = _read_log(context, job, path, lease)
-        found.path = path
-        return lines
+        _keep(context, job, path, lease)  # if this process dies now, another download of the link may fail
+        return _read_log(context, job, path, lease)
 
     def ask() -> Report:
         found.news = poll(context, job)
@@ -237,14 +235,14 @@ def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.
             log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  one line is enough
             return error.log
         except Exception:
-            _forget_log(context, job, lease)
+            _keep(context, job, None, lease)
             raise
 
 
-def _forget_log(context: Context, job: CatalogJob, lease: Lease) -> None:
+def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> None:
     with context.engine.begin() as connection:
         lease.hold(connection)
-        job_row.forget_file(connection, job.job_id)
+        job_row.fetched(connection, job.job_id, path)
 
 
 def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:

@@ -50,14 +50,12 @@ def write_outcomes(
     *,
     end: tuple[State, str] | None = None,
     also: Callable[[Connection], None] | None = None,
-    log_path: str | None = None,
 ) -> None:
     """Writes the outcomes of a job: file, warehouse and the job's counts, in one transaction with `also`.
 
-    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that. `log_path`: lake, a log that was
-    downloaded for them.
+    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
     """
-    write = _stored(context, job, batch, items, outcomes, end=end, log_path=log_path)
+    write = _stored(context, job, batch, items, outcomes, end=end)
     with context.engine.begin() as connection:
         lease.hold(connection)
         write(connection)
@@ -74,7 +72,6 @@ def _stored(
     outcomes: pa.Table,
     *,
     end: tuple[State, str] | None,
-    log_path: str | None = None,
 ) -> Callable[[Connection], None]:
     """Writes the file of the outcomes. What is returned writes them to ledger and warehouse."""
     path = context.lake.write_table("outcome", job.vendor, outcomes)
@@ -84,8 +81,6 @@ def _stored(
     def write(connection: Connection) -> None:
         processed = [] if job.platform_job_id is None else [events.processed(job.platform_job_id, up_to=sys.maxsize)]
         news = {"outcomes_path": path, **counts, "urgent_accepted": urgent}
-        if log_path is not None:
-            news["result_path"] = log_path
         first = job_row.confirmed(connection, job.job_id, *processed, **news)
         if end is not None:
             job_row.end(connection, job.job_id, *end, batches.moved(batch.batch_id, BatchState.DONE))

@@ -145,9 +145,9 @@ def reported(connection: Connection, job_id: int, *, poll_after_s: float, **news
     return bool(connection.execute(unended.values(values | again).returning(waits)).scalar_one_or_none())
 
 
-def forget_file(connection: Connection, job_id: int) -> None:
-    """Removes the path of a stored result that cannot be read."""
-    connection.execute(_this(job_id).values(result_path=None))
+def fetched(connection: Connection, job_id: int, path: str | None) -> None:
+    """Stores the path of the result in the lake: it is fetched once, because links expire. None: the file was no result."""
+    connection.execute(_this(job_id).values(result_path=path))
 
 
 def confirmed(connection: Connection, job_id: int, *also: sa.Update, **values: Any) -> bool:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from partner_api import DownloadLimits
+from shelfsync.catalog.steps import confirm
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 VENDOR = "store-001"
@@ -132,6 +133,30 @@ def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
     report = world.app.export_step("observe", "drips", stores)
     assert (report["done"], list(report["failed"])) == (1, ["store-001"])
     assert "the least speed" in report["failed"]["store-001"]
+
+
+@pytest.mark.slow
+def test_a_log_whose_outcomes_could_not_be_written_is_read_from_the_lake(make_shelf, monkeypatch):
+    """A link may serve once: what was downloaded must not be lost with the process."""
+    shelf = make_shelf()
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.erp.put(VENDOR, "unknown", "2.00", None)
+    run_id, vendors = shelf.begin("delta", upto="deliver")
+    shelf.app.wait(run_id, vendors)
+    write_outcomes = confirm.write_outcomes
+
+    def fails_once(*_, **__):
+        monkeypatch.setattr(confirm, "write_outcomes", write_outcomes)
+        shelf.platform.faults({"at": "log", "kind": "expired"})
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(confirm, "write_outcomes", fails_once)
+    assert "the disk is full" in shelf.app.step("confirm", run_id, vendors)["failed"][VENDOR]
+    asked = len(shelf.platform.journal()["entries"])
+    assert shelf.app.step("confirm", run_id, vendors)["failed"] == {}
+    assert len(shelf.platform.journal()["entries"]) == asked, "nothing is downloaded or asked again"
+    shelf.app.step("acknowledge", run_id, vendors)
+    assert _job(shelf)[:4] == ("acknowledged", 1, 1, 0)
 
 
 @pytest.mark.slow

@@ -5,11 +5,14 @@ What a run costs by itself does not count: the law is the slope from few vendors
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
 import pytest
 import sqlalchemy as sa
+
+from shelfsync.catalog.steps import each_vendor
 
 FEW, MANY = 2, 8
 
@@ -23,7 +26,7 @@ class Most:
     looks: float = 0.0
 
 
-CHANGED = Most(statements=98, transactions=25, looks=2)
+CHANGED = Most(statements=100, transactions=26, looks=2)
 """Without a webhook, so that each job is polled once. A request whose process wakes up too late for its slot takes another one."""
 SAME = Most(statements=31, transactions=6.5)
 
@@ -35,8 +38,12 @@ def world(make_world):
 
 
 @pytest.fixture
-def counted(world):
-    """Counts what the process sends; a session in autocommit mode begins one transaction in this count. A ping counts as a statement."""
+def counted(world, monkeypatch):
+    """Counts what the process sends; a session in autocommit mode begins one transaction in this count. A ping counts as a statement.
+
+    As on a quiet machine: on a busy one, a step that works for a second reads the rows of its other vendors again.
+    """
+    monkeypatch.setattr(each_vendor, "TRUSTED_S", math.inf)
     counts = Counter()
     engine = world.app.context.engine
 
