@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from partner_api.errors import (
     CredentialsError,
@@ -127,7 +127,14 @@ def answered(
         "next_poll_at": after(poll_after_s),
         "error": None,
     }
-    return connection.execute(_this(job_id).where(~sa.exists().where(*taken)).values(values)).rowcount == 1
+    accepted = _this(job_id).where(~sa.exists().where(*taken)).values(values)
+    try:
+        with connection.begin_nested():
+            return connection.execute(accepted).rowcount == 1
+    except IntegrityError as error:
+        if "uq_job_platform_job_id" in str(error.orig):  # another process stores it at this moment
+            return False
+        raise
 
 
 def reported(connection: Connection, job_id: int, *, poll_after_s: float, **news: Any) -> bool:

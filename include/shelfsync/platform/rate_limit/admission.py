@@ -123,7 +123,7 @@ class Admission:
             if answer.stops:
                 silent_s = yield Transaction(lambda connection: self._record_stop(connection, answer, who))
             elif (yield Transaction(lambda connection: self._count(connection, answer, who), alone=True)):
-                yield Transaction(lambda connection: go_on(connection, self.allowance), alone=True)
+                yield Transaction(self._go_on)
             self._away.pop(who, None)
         except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
             if answer.stops:
@@ -164,6 +164,10 @@ class Admission:
     def _count(self, connection: Connection, answer: Answer, who: Hashable) -> bool:
         """Takes no lock of the allowance: it writes only rows that no look writes, so neither waits for the other."""
         return count(connection, self.allowance, answer, self._away.get(who))
+
+    def _go_on(self, connection: Connection) -> None:
+        self.allowance.lock(connection)
+        go_on(connection, self.allowance)
 
     def _record_stop(self, connection: Connection, answer: Answer, who: Hashable) -> float:
         state = self.allowance.lock(connection)  # first, here and in every look: one order of locks has no deadlock

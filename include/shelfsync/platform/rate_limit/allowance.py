@@ -141,7 +141,7 @@ class Allowance:
     @cached_property
     def _locked(self) -> sa.Select[Any]:
         bounds = sa.select(
-            sa.func.set_config("lock_timeout", "5s", True),
+            _lock_timeout(),
             sa.func.set_config("statement_timeout", "10s", True),
             sa.func.set_config("idle_in_transaction_session_timeout", "3s", True).label("last"),
         ).cte("bounds")
@@ -151,6 +151,14 @@ class Allowance:
             .where(_allowance.c.key == self.key)
             .with_for_update(of=_allowance)
         )
+
+    def bounded_time(self) -> sa.ColumnElement[dt.datetime]:
+        """The present, for a statement that commits itself: it bounds the statement's own waits for locks before it locks a row.
+
+        A statement cannot bound its own length; one that waits for no lock has little to do.
+        """
+        bounds = sa.select(_lock_timeout()).cte("bounds")
+        return sa.select(self.database_time).select_from(bounds).scalar_subquery()
 
     def arrived(self, permit_id: int) -> sa.Update:
         """As a statement: the request with this permit has arrived by now, if it was sent."""
@@ -297,6 +305,10 @@ class Allowance:
             summed["waited_s_max"] = sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max)
         key = ["key", "hour_at", "priority", "operation"]
         return new.on_conflict_do_update(index_elements=key, set_=summed)
+
+
+def _lock_timeout() -> sa.ColumnElement[str]:
+    return sa.func.set_config("lock_timeout", "5s", True)
 
 
 def _line(rows: Sequence[Any], ask: Ask, now: dt.datetime) -> Line:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -51,6 +52,36 @@ def test_of_eight_plans_that_open_a_job_at_once_one_wins(ledger):
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(ledger.job, ids))
     assert len([number for number in made if number is not None]) == 1
+
+
+def _rows(ledger, statement):
+    with ledger.engine.connect() as connection:
+        return connection.exec_driver_sql(statement).all()
+
+
+def test_of_two_processes_that_store_the_same_number_at_once_one_is_told_that_it_is_taken(ledger):
+    jobs = [ledger.job(batch) for batch in ledger.batch(*ledger.run(), pieces=2)]
+    number = {"platform_job_id": "p-1", "status": "QUEUED", "poll_after_s": 1}
+
+    def second():
+        with ledger.engine.begin() as connection:
+            stored = job_row.answered(connection, jobs[1], **number)
+            job_row.failed(connection, jobs[1], "the rest of the transaction stays")
+        return stored
+
+    with ThreadPoolExecutor(1) as pool:
+        with ledger.engine.begin() as connection:
+            assert job_row.answered(connection, jobs[0], **number)
+            waiting = pool.submit(second)
+            waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            while not _rows(ledger, waits):
+                assert not waiting.done()
+                time.sleep(0.02)
+        assert waiting.result(30) is False
+    with ledger.engine.connect() as connection:
+        found = [catalog_jobs.read(connection, job_id) for job_id in jobs]
+    assert [one.platform_job_id for one in found] == ["p-1", None]
+    assert found[1].error == "the rest of the transaction stays"
 
 
 @pytest.mark.parametrize("state", ["acknowledged", "unconfirmed", "failed", "rejected", "superseded"])

@@ -325,6 +325,28 @@ def test_processes_that_freeze_in_the_middle_are_cut_off(engine, database_url):
         assert connection.execute(sa.select(sa.func.sum(tables.usage.c.answers))).scalar_one() == 1
 
 
+@pytest.mark.slow
+def test_an_answer_does_not_wait_long_for_the_rows_of_a_frozen_session(engine, database_url):
+    """The server ends a session of shelfsync that freezes in a transaction after a minute, and one of another program never."""
+    limiter = _limiter(engine)
+    limiter.report("put_catalog", 202, None, False)
+    other = create_engine(database_url)
+    try:
+        for table, struck in ((tables.usage, 0), (tables.allowance, 1)):
+            with engine.begin() as connection:
+                limiter._admission.allowance.lock(connection)
+                connection.execute(sa.update(tables.allowance).values(strikes=struck))
+            with other.begin() as frozen:
+                frozen.execute(sa.select(table).with_for_update())
+                with _takes_s(4, 30):
+                    limiter.report("put_catalog", 202, None, False)
+    finally:
+        other.dispose()
+    limiter.report("put_catalog", 202, None, False)
+    with engine.connect() as connection:
+        assert connection.execute(sa.select(sa.func.sum(tables.usage.c.answers))).scalar_one() == 3
+
+
 def test_a_database_without_our_tables_is_a_configuration_error(empty_database_url):
     engine = create_engine(empty_database_url)
     with pytest.raises(ConfigurationError, match=r"SHELFSYNC_DATABASE_URL: the tables of the rate limit"):
