@@ -98,7 +98,7 @@ def _found(session: Session) -> tuple[SecretStr | None, Lease | None]:
 
 
 def is_usable(session: Session, secret: SecretStr) -> bool:
-    """Whether this token is still valid and no newer one has replaced it."""
+    """Whether this token is still valid, and the store returns no other one. A shared store may learn of a newer one later."""
     if isinstance(session.credentials, StaticToken):
         return True
     held = session.tokens.load()

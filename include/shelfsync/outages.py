@@ -38,7 +38,7 @@ outage = sa.Table(
     written("failed_at", "The last request without an answer"),
     count("failures", "Requests without an answer"),
     text("error", "What the last of them met, in one line", nullable=False),
-    moment("ended_at", "The next answer; null: none came yet"),
+    moment("ended_at", "The next answer that was stored; null: none yet"),
     sa.Index("uq_outage_open", "service", unique=True, postgresql_where=sa.text("ended_at IS NULL")),
     sa.Index("ix_outage_began_at", "began_at"),
     schema="ledger",

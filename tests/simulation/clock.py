@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 START = dt.datetime(2026, 3, 2, 4, 0, tzinfo=dt.UTC)
 
 LOOKS_MAX = 1000
-"""An hour of waiting is 366 pauses, and each poll is one more."""
+"""An hour of waiting is 366 looks at the tables, and each end of a job is one more."""
 
 
 class VirtualClock:

@@ -90,7 +90,10 @@ class SharedTokens:
         self._fernet = Fernet(base64.urlsafe_b64encode(derived[32:]))
 
     def load(self) -> HeldToken | None:
-        """The stored token, even if it has expired; None if there is none that this client secret decrypts."""
+        """The stored token, even if it has expired; None if there is none that this client secret decrypts.
+
+        It may be as old as KEPT_S: another process may have renewed or rejected it since.
+        """
         read_s = self._clock.monotonic_s()
         with self._lock:
             kept, changes = self._kept, self._changes

@@ -49,7 +49,7 @@ class Request:
     vendor: str | None
     """The one vendor that it is about; None: several."""
     send: Callable[[], PlatformJob]
-    """Commits the attempt, then sends the request; each time the same."""
+    """Sends the request, each time the same, with its attempt committed before. The first may be committed with the job's row."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,10 @@ class Admission:
         metrics.timing(f"rate_limit.wait.{priority}", waited_s)
 
     def _count(self, connection: Connection, answer: Answer, who: Hashable) -> bool:
-        """Takes no lock of the allowance: it writes only rows that no look writes, so neither waits for the other."""
+        """Takes no lock of the allowance, so no look waits for it. It waits for another answer that is counted at this moment.
+
+        A look writes the same rows only if it counts an answer that was not recorded at its time.
+        """
         return count(connection, self.allowance, answer, self._away.get(who))
 
     def _go_on(self, connection: Connection) -> None:

@@ -9,6 +9,7 @@ import pytest
 from app_calls import Calls
 from partner_api.session import SystemClock
 from shelfsync.errors import TryAgainError
+from shelfsync.platform.jobs.submit import RESENDS
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 LOST = {"at": "put_catalog", "kind": "half_body", "times": 1}
@@ -121,6 +122,18 @@ def test_a_snapshot_that_a_newer_one_went_past_is_never_batched(fenced):
     assert "nothing older is sent" in fenced.app.step("batch", older, vendors)["skipped"]["store-001"]
     assert fenced.rows(f"SELECT 1 FROM ledger.batch WHERE run_id = {older}") == []
     assert fenced.rows(f"SELECT state FROM ledger.vendor_run WHERE run_id = {older}") == [("superseded",)]
+
+
+@pytest.mark.slow
+def test_each_request_is_counted_before_it_leaves_the_first_and_that_of_another_process_too(shop):
+    """Only then is it known that an earlier one may have left (I7)."""
+    shop.erp.put("store-001", "a", "2.00")
+    _send(shop, {"at": "put_catalog", "kind": "drop_answer"})
+    newest = "SELECT state, attempts FROM ledger.job ORDER BY job_id DESC LIMIT 1"
+    assert shop.rows(newest) == [("submitting", 1 + RESENDS)]
+    (run,) = shop.rows("SELECT max(run_id) FROM ledger.run")
+    shop.app.step("deliver", run[0], ["store-001"])
+    assert shop.rows(newest) == [("open", 1 + RESENDS + 1)]
 
 
 @pytest.mark.slow
