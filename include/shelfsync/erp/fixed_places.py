@@ -46,11 +46,15 @@ def of(text: str, *, whole: bool) -> Places | None:
     if sum(_is_usual(run, texts) for run in filled) < _COLUMNS_MIN:  # sentences have a blank in common by chance
         return None
     titles = dict(lines).get(header or 0, "")
+    filled = _under_one_name(filled, titles, texts)
     with_titles = _columns([titles, *texts], texts)
-    places = _with_padding(with_titles if len(with_titles) == len(filled) else filled, texts)
+    is_same = len(with_titles) == len(filled) and all(
+        wide[0] <= run[0] and run[1] <= wide[1] for wide, run in zip(with_titles, filled, strict=True)
+    )
+    places = _with_padding(with_titles if is_same else filled, texts)
     cells = [tuple(line[start:end].strip() for start, end in places) for _, line in rows]
     words = titles.split()  # one for each column: then each is its column's, though it may stand beside it
-    names = words if len(words) == len(places) else [" ".join(titles[start:end].split()) for start, end in places]
+    names = words if len(words) == len(places) else _names(titles, filled)
     known = len(set(names)) == len(names) and all(names)
     return Places(
         tuple(names if known else (f"column {place}" for place in range(1, len(places) + 1))),
@@ -69,6 +73,46 @@ def _columns(lines: Sequence[str], rows: Sequence[str]) -> list[tuple[int, int]]
         is_word = run[0] == joined[-1][1] + 1 and not _is_usual(run, rows)
         joined[-1:] = [(joined[-1][0], run[1])] if is_word else [joined[-1], run]
     return joined
+
+
+def _under_one_name(runs: Sequence[tuple[int, int]], titles: str, rows: Sequence[str]) -> list[tuple[int, int]]:
+    """With the words of a text as one column: a first word of one length, as `Bio`, leaves a blank in every line.
+
+    The next run is the same column if one blank divides the two and no name begins above it.
+    """
+    names = [found.span() for found in re.finditer(r"\S+", titles)]
+    overlap = [name[0] < run[1] and run[0] < name[1] for name, run in zip(names, runs, strict=False)]
+    if not names or (len(names) == len(runs) and all(overlap)):
+        return list(runs)
+    joined = list(runs[:1])
+    for run in runs[1:]:
+        before = joined[-1]
+        is_named = any(before[1] <= start < run[1] for start, _ in names)
+        is_word = run[0] == before[1] + 1 and not is_named and not _has_values(run, rows)
+        has_name = any(start < before[1] and before[0] < end for start, end in names)
+        joined[-1:] = (
+            [(before[0], run[1])] if is_word and has_name and not _has_numbers(before, rows) else [before, run]
+        )
+    return joined
+
+
+def _has_numbers(run: tuple[int, int], rows: Sequence[str]) -> bool:
+    return all(is_number(cell) for line in rows if (cell := line[slice(*run)].strip()))
+
+
+def _has_values(run: tuple[int, int], rows: Sequence[str]) -> bool:
+    """Whether there are amounts: numbers that have a mark or stand right. A text may end with whole ones, as `Cola 330`."""
+    has_mark = any(not cell.isalnum() for line in rows if (cell := line[slice(*run)].strip()))
+    return _has_numbers(run, rows) and (has_mark or _stands_right(*run, rows))
+
+
+def _names(titles: str, runs: Sequence[tuple[int, int]]) -> list[str]:
+    """For each column the words above it, or nearer to it than to another."""
+    words: list[list[str]] = [[] for _ in runs]
+    for found in re.finditer(r"\S+", titles):
+        gaps = [max(run[0] - found.end(), found.start() - run[1]) for run in runs]  # below 0, if it stands above
+        words[gaps.index(min(gaps))].append(found.group())
+    return [" ".join(of_one) for of_one in words]
 
 
 def _is_usual(run: tuple[int, int], lines: Sequence[str]) -> bool:

@@ -318,6 +318,41 @@ def test_names_that_stand_beside_their_columns_of_fixed_width_are_taken_in_their
     ]
 
 
+@pytest.mark.parametrize("names", ["WERK ARTNR BEZEICHNUNG PREIS MENGE", "WERK ARTNR NAME VK-Preis MENGE"])
+@pytest.mark.parametrize(
+    "goods",
+    [
+        ("Bio Milch", "Bio Käse", "Bio Tee grün"),
+        ("Bio Milch", "Alt Bier", "Rot Wein"),
+        ("Schokolade Milch", "Schokolade Nuss", "Schokolade Kirsche"),
+        ("Cola 330", "Cola 500", "Cola 150"),
+        ("Bio Die Milch", "Bio Der Käse", "Bio Das Eis"),
+    ],
+)
+def test_a_first_word_of_one_length_is_no_column_of_fixed_width(read, proposed, names, goods):
+    form = "{:<4} {:<7} {:<18} {:>8} {:>6}\n".format
+    rows = [("0101", f"A0000{place}", name, f"{place},49", 100 * place) for place, name in enumerate(goods, 8)]
+    text = form(*names.split()) + "".join(form(*row) for row in rows)
+    found = proposed(text.encode(), "stock.txt")
+    assert list(json.loads(found.settings["FIXED_WIDTH"])) == names.split()
+    assert [(row["sku"], row["price"]) for row in read(**values(found)).rows] == [
+        (row[1], row[3].replace(",", ".")) for row in rows
+    ]
+    assert [column.samples for column in found.columns][2] == goods
+
+
+def test_a_name_of_two_words_stays_with_its_column_of_fixed_width(read, proposed):
+    form = "{:<8}{:<9}{:<20}{:>10} {:>8}\n".format
+    rows = [
+        ("0101", f"10000{place}", f"Bio {name}", f"{place},49", place)
+        for place, name in enumerate(["Tee", "Öl", "Eis"])
+    ]
+    names = ("FILIALE", "ARTIKEL", "TEXT", "VK PREIS", "BESTAND")
+    found = proposed((form(*names) + "".join(form(*row) for row in rows)).encode(), "stock.txt")
+    assert tuple(json.loads(found.settings["FIXED_WIDTH"])) == names
+    assert [row["price"] for row in read(**values(found)).rows] == ["0.49", "1.49", "2.49"]
+
+
 def test_a_letter_has_no_columns_of_fixed_width(proposed):
     with pytest.raises(DataError, match="no character is blank in every line"):
         proposed(b"Dear team\nthe stock of today is complete\nbest regards\nthe warehouse\n", "stock.txt")
