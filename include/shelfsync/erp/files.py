@@ -116,7 +116,7 @@ _ENDINGS = {
     "csv": tuple(name + packed for name in (".csv", ".txt", ".tsv") for packed in _PACKED),
     "parquet": (".parquet", ".pq"),
     "jsonl": tuple(name + packed for name in (".jsonl", ".ndjson") for packed in _PACKED),
-    "workbook": (".xlsx", ".xlsm", ".xls", ".ods"),
+    "workbook": tuple(name + packed for name in (".xlsx", ".xlsm", ".xls", ".ods") for packed in _PACKED),
 }
 _CONTROL_BYTES_MAX = 4096
 _TRIAL_ROWS = 20

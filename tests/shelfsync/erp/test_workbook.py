@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import bz2
 import datetime as dt
+import gzip
 import io
+import lzma
 import tempfile
 import zipfile
 from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
+import pyarrow as pa
 import pytest
 import xlwt
 from hypothesis import given, settings
@@ -187,6 +191,35 @@ def test_the_sheet_is_named_or_the_only_one(read, tmp_path):
         read(files=path, sheet="stock")
     with pytest.raises(ConfigurationError, match="HEADER_ROW: row 9 of"):
         read(files=path, sheet="Stock", header_row=9)
+
+
+@pytest.mark.parametrize("packing", ["gz", "zst", "bz2", "xz", "zip"])
+@pytest.mark.parametrize("kind", ["xlsx", "xls"])
+def test_a_packed_workbook_is_found_by_its_ending(read, tmp_path, kind, packing):
+    path = Path(write(tmp_path / "one.xlsx", ["v", "1", None, 1.5, 3, True]))
+    if kind == "xls":
+        old = xlwt.Workbook()
+        sheet = old.add_sheet("Stock")
+        for across, cells in enumerate([("vendor", "v"), ("sku", "1"), ("price", 1.5)]):
+            for down, cell in enumerate(cells):
+                sheet.write(down, across, cell)
+        old.save(str(path))
+    data = path.read_bytes()
+    path.unlink()
+    (tmp_path / "export").mkdir()
+    packed = tmp_path / "export" / f"Stock.{kind.upper()}.{packing}"
+    if packing == "zip":
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr(f"Stock.{kind}", data)
+    elif packing == "zst":
+        packed.write_bytes(pa.compress(data, "zstd", asbytes=True))
+    else:
+        packed.write_bytes({"gz": gzip, "bz2": bz2, "xz": lzma}[packing].compress(data))
+    for address in (packed, packed.parent):
+        assert [(row["sku"], row["price"]) for row in read(files=str(address)).rows] == [("1", "1.5")]
+    proposal = sniff(str(packed))
+    assert "FILE_FORMAT" not in proposal.settings
+    assert proposal.verdict.startswith("With these settings shelfsync reads")
 
 
 def test_what_is_no_whole_workbook_is_no_empty_one(read, tmp_path):
