@@ -120,15 +120,21 @@ def _column_line(column: ProposedColumn) -> str:
 
 @dataclass(frozen=True)
 class _Table:
-    """Columns of texts; `typed` are those that are no texts in the file, so that their notation is no question."""
+    """Columns of texts; `typed`: by a column, its cells that are no texts in the file, so that their notation is no question."""
 
     names: tuple[str, ...]
     columns: Sequence[Sequence[str]]
-    typed: frozenset[str] = frozenset()
+    typed: Mapping[str, Sequence[bool]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         return len(self.columns[0]) if self.columns else 0
+
+    def written(self, place: int) -> Sequence[str]:
+        """The cells of a column that are texts in the file."""
+        typed = self.typed.get(self.names[place])
+        cells = self.columns[place]
+        return cells if typed is None else [cell for cell, no_text in zip(cells, typed, strict=True) if not no_text]
 
 
 def sniff(where: str) -> Proposal:
@@ -228,9 +234,17 @@ def _parquet(file: FoundFile, proposal: Proposal) -> _Table:
 
 
 def _of_chunk(chunk: Chunk) -> _Table:
-    columns = [[value or "" for value in texts(column).to_pylist()] for column in chunk.columns]
-    typed = {name for name, column in zip(chunk.names, chunk.columns, strict=True) if is_written(column) is not True}
-    return _Table(chunk.names, columns, frozenset(typed))
+    return _table(chunk.names, chunk.columns)
+
+
+def _table(names: tuple[str, ...], columns: Sequence[Any]) -> _Table:
+    """The table of columns of any values."""
+    typed = {}
+    for name, column in zip(names, columns, strict=True):
+        written = is_written(column)
+        if written is not True:
+            typed[name] = [True] * len(column) if written is False else [not one for one in written.to_pylist()]
+    return _Table(names, [[value or "" for value in texts(column).to_pylist()] for column in columns], typed)
 
 
 def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
@@ -265,12 +279,7 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
     below = [row for _, row in filled_rows if row != names]
     cells = [[row[place] if place < len(row) else None for row in below] for place in range(len(names))]
     titles = tuple(str(name or "").strip() or f"column {place}" for place, name in enumerate(names, 1))
-    typed = {
-        name
-        for name, column in zip(titles, cells, strict=True)
-        if not any(isinstance(cell, str) and cell for cell in column)
-    }
-    return _Table(titles, [[value or "" for value in texts(column).to_pylist()] for column in cells], frozenset(typed))
+    return _table(titles, cells)
 
 
 def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: bytes) -> _Table:
@@ -412,7 +421,7 @@ def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
         proposal.unsure += [
             f"{table.names[chosen[kind]]!r} has numbers, so zeros in front, as a format may show them, are not in the file; let the ERP write texts"
             for kind in ("vendor", "sku")
-            if kind in chosen and table.names[chosen[kind]] in table.typed
+            if kind in chosen and any(table.typed.get(table.names[chosen[kind]], ()))
         ]
     _propose_missing(table, proposal, chosen, where)
     _propose_notation(table, proposal, chosen)
@@ -474,7 +483,7 @@ def _propose_missing(table: _Table, proposal: Proposal, chosen: Mapping[str, int
 
 
 def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, int]) -> None:
-    written = {kind: table.columns[place] for kind, place in chosen.items() if table.names[place] not in table.typed}
+    written = {kind: cells for kind, place in chosen.items() if any(cells := table.written(place))}
     style = style_of({table.names[chosen[kind]]: values for kind, values in written.items() if kind in NUMBERS})
     settings = proposal.settings
     for name, value in (
@@ -486,6 +495,7 @@ def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, in
         if value is not None:
             settings[name] = value
     proposal.unsure += style.doubts
+    proposal.unsure += _beside_texts(table, {kind: place for kind, place in chosen.items() if kind in NUMBERS})
     nulls = {
         value.strip(): None for values in written.values() for value in values if value.strip().casefold() in NULLS
     }
@@ -511,15 +521,25 @@ def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, in
             )
 
 
+def _beside_texts(table: _Table, places: Mapping[str, int]) -> Iterator[str]:
+    """Numbers of the file beside numbers that it writes as texts."""
+    for place in places.values():
+        texts_of = [cell for cell in table.written(place) if cell.strip()]
+        numbers = sum(map(bool, table.columns[place])) - len(texts_of)
+        if texts_of and numbers > 0:
+            yield (
+                f"{numbers:,} of {numbers + len(texts_of):,} cells of {table.names[place]!r} are numbers and no texts; shelfsync reads those as they"
+                f" are, and texts such as {texts_of[0].strip()!r} by the settings"
+            )
+
+
 def _unread(table: _Table, places: Sequence[int], proposal: Proposal) -> Iterator[str]:
     """Numbers to a person that are none in the proposed notation."""
     given = {name.lower(): _value(proposal.settings[name]) for name in _NOTATION if name in proposal.settings}
     notation = Notation.of(ErpSettings(**given))
     for place in places:
         name = table.names[place]
-        if name in table.typed:
-            continue
-        cells = pa.array([cell for cell in table.columns[place] if cell.strip()], pa.string())
+        cells = pa.array([cell for cell in table.written(place) if cell.strip()], pa.string())
         unread = cells.filter(numbers_of(notation.plain("price", cells, written=True)).magnitude.is_null())
         odd = [cell for cell in unread.to_pylist() if cell.strip().casefold() not in NULLS]
         if odd and not any(repr(odd[0].strip()) in told for told in proposal.unsure):

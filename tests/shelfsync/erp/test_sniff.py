@@ -353,6 +353,30 @@ def test_a_name_of_two_words_stays_with_its_column_of_fixed_width(read, proposed
     assert [row["price"] for row in read(**values(found)).rows] == ["0.49", "1.49", "2.49"]
 
 
+def test_texts_beside_numbers_show_the_decimal_mark_and_numbers_are_read_as_they_are(read, proposed):
+    rows = [
+        {"vendor": "v", "sku": "1", "price": "1,50", "quantity": 1.5},
+        {"vendor": "v", "sku": "2", "price": 2.25, "quantity": 2},
+        {"vendor": "v", "sku": "3", "price": "1.234,50", "quantity": 3},
+    ]
+    found = proposed("".join(json.dumps(row) + "\n" for row in rows).encode(), "stock.jsonl")
+    assert (found.settings["DECIMAL_MARK"], found.settings["THOUSANDS_MARK"]) == (",", ".")
+    assert "1 of 3 cells of 'price' are numbers and no texts; shelfsync reads those as they are" in said(found)
+    assert "'quantity'" not in said(found)
+    assert [row["price"] for row in read(**values(found)).rows] == ["1.50", "2.25", "1234.50"]
+
+
+def test_texts_beside_numbers_of_a_workbook_show_the_decimal_mark(read, tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["vendor", "sku", "price"], ["v", "1", "1,50"], ["v", "2", 2.25], ["v", "3", None]):
+        book.active.append(row)
+    book.save(tmp_path / "stock.xlsx")
+    found = sniff(str(tmp_path / "stock.xlsx"))
+    assert found.settings["DECIMAL_MARK"] == ","
+    assert "1 of 2 cells of 'price' are numbers and no texts" in said(found)
+    assert [row["price"] for row in read(**values(found)).rows] == ["1.50", "2.25", None]
+
+
 def test_a_letter_has_no_columns_of_fixed_width(proposed):
     with pytest.raises(DataError, match="no character is blank in every line"):
         proposed(b"Dear team\nthe stock of today is complete\nbest regards\nthe warehouse\n", "stock.txt")
@@ -424,6 +448,7 @@ def test_the_sheet_with_known_names_is_proposed_and_not_the_cover(read, tmp_path
     assert [row["sku"] for row in read(**values(proposal)).rows] == [row[1] for row in ROWS]
     (tmp_path / "packed.xlsx.gz").write_bytes(gzip.compress((tmp_path / "stock.xlsx").read_bytes()))
     packed = sniff(str(tmp_path / "packed.xlsx.gz"))
+    assert "FILE_FORMAT" not in packed.settings
     assert [row["sku"] for row in read(**values(packed)).rows] == [row[1] for row in ROWS]
 
 
