@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 PLATFORM, ERP, PROMOTIONS = "platform", "ERP", "source of promotions"
 
+_NOT_STORED = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 SAME_S = 120.0
 """An answer between failures that are closer than this does not end an outage: a service that comes and goes has one outage."""
 SHOWN_FROM_S = 60.0
@@ -66,11 +67,14 @@ def failed(engine: Engine, service: str, error: str) -> None:
 def answered(engine: Engine, service: str) -> bool:
     """An answer came: an outage ends, if there is one. Never fails; False: the database did not store it."""
     ended = outage.update().where(outage.c.service == service, outage.c.ended_at.is_(None))
-    with _never_failing(service), engine.begin() as connection:
-        if connection.execute(ended.values(ended_at=instant())).rowcount:
-            log.info("the %s answers again", service)
-        return True
-    return False
+    try:
+        with engine.begin() as connection:
+            if connection.execute(ended.values(ended_at=instant())).rowcount:
+                log.info("the %s answers again", service)
+    except _NOT_STORED as error:
+        _report_not_stored(service, error)
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -78,8 +82,12 @@ def _never_failing(service: str) -> Iterator[None]:
     """Who talks to a service has its answer, or its error: neither is lost because our own database is away too."""
     try:
         yield
-    except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
-        log.warning("outages: whether the %s answers was not stored: %s", service, type(error).__name__)
+    except _NOT_STORED as error:
+        _report_not_stored(service, error)
+
+
+def _report_not_stored(service: str, error: Exception) -> None:
+    log.warning("outages: whether the %s answers was not stored: %s", service, type(error).__name__)
 
 
 @contextlib.contextmanager
