@@ -23,6 +23,10 @@ PATHS = (
     "/orders",
     "/orders/{}",
     "/explain",
+    "/rejections",
+    "/rejections.csv",
+    "/quarantine",
+    "/quarantine.csv",
     "/switches",
     "/{}",
 )
@@ -34,6 +38,7 @@ FORMS = (
     "/holds/{}/reopen",
     "/holds/rules/{}/approve",
     "/holds/rules/{}/decline",
+    "/rejections/release",
     "/switches/{}",
 )
 CORPUS = (
@@ -57,7 +62,7 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 NAMES = (
-    "vendor", "sku", "at", "first", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
+    "vendor", "sku", "at", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
 )  # fmt: skip
 fields = st.dictionaries(st.sampled_from(NAMES), texts)
 
