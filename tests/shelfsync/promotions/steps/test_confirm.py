@@ -83,11 +83,11 @@ def test_a_question_that_raises_anything_stops_no_other_campaign(shop, path, mon
     path.deliver()
     asked, ask = [], wait.poll
 
-    def raises(context, job):
+    def raises(context, job, **known):
         asked.append(job.campaign)
         if job.campaign == "c1":
             raise KeyError("http\u017f")
-        ask(context, job)
+        return ask(context, job, **known)
 
     monkeypatch.setattr(wait, "poll", raises)
     _ask(shop, path)
