@@ -7,11 +7,11 @@ import io
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import HTTPException, Query, Request
+from fastapi import Depends, HTTPException, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_409_CONFLICT
 
-from shelfsync.catalog.assortment.product_names import of_skus
+from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, Asked, Kind, every_page, groups, key, page
 from shelfsync.errors import DataError
@@ -34,40 +34,36 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 After = Annotated[list[str], Query(max_length=3)]
 
 
+def _asked(vendor: Text = "", reason: Text = "", sku: Text = "") -> Asked:
+    return Asked(vendor or None, reason or None, sku or None)
+
+
+Filter = Annotated[Asked, Depends(_asked)]
+"""The filter in the address."""
+
+
 @REJECTIONS.router.get("/rejections")
-def rejections(
-    request: Request,
-    vendor: Text = "",
-    reason: Text = "",
-    sku: Text = "",
-    after: After = [],  # noqa: B006  read only
-) -> HTMLResponse:
+def rejections(request: Request, asked: Filter, after: After = []) -> HTMLResponse:  # noqa: B006  read only
     """What `shelfsync rejections list` has; a person with the right to decide may release a SKU."""
-    return _show(request, REJECTIONS, REJECTED, Asked(vendor or None, reason or None, sku or None), after)
+    return _show(request, REJECTIONS, REJECTED, asked, after)
 
 
 @QUARANTINE.router.get("/quarantine")
-def quarantine(
-    request: Request,
-    vendor: Text = "",
-    reason: Text = "",
-    sku: Text = "",
-    after: After = [],  # noqa: B006  read only
-) -> HTMLResponse:
+def quarantine(request: Request, asked: Filter, after: After = []) -> HTMLResponse:  # noqa: B006  read only
     """What `shelfsync quarantine` has."""
-    return _show(request, QUARANTINE, QUARANTINED, Asked(vendor or None, reason or None, sku or None), after)
+    return _show(request, QUARANTINE, QUARANTINED, asked, after)
 
 
 @REJECTIONS.router.get("/rejections.csv")
-def rejections_file(request: Request, vendor: Text = "", reason: Text = "", sku: Text = "") -> StreamingResponse:
+def rejections_file(request: Request, asked: Filter) -> StreamingResponse:
     """All rows that the page has with this filter."""
-    return _file(request, REJECTED, Asked(vendor or None, reason or None, sku or None), "rejections.csv")
+    return _file(request, REJECTED, asked, "rejections.csv")
 
 
 @QUARANTINE.router.get("/quarantine.csv")
-def quarantine_file(request: Request, vendor: Text = "", reason: Text = "", sku: Text = "") -> StreamingResponse:
+def quarantine_file(request: Request, asked: Filter) -> StreamingResponse:
     """All rows that the page has with this filter."""
-    return _file(request, QUARANTINED, Asked(vendor or None, reason or None, sku or None), "quarantine.csv")
+    return _file(request, QUARANTINED, asked, "quarantine.csv")
 
 
 @REJECTIONS.router.post("/rejections/release")
@@ -86,7 +82,7 @@ def _show(request: Request, of: Page, kind: Kind, asked: Asked, after: list[str]
     with app.engine.connect() as connection:
         found = page(connection, kind, asked, after=after, most=ROWS + 1)
         reasons = groups(connection, kind, asked, most=REASONS + 1)
-    rows = _named(app, found[:ROWS])
+    rows = with_names_of_vendors(app, found[:ROWS])
     given = {name: value for name, value in vars(asked).items() if value}
     more = [*given.items(), *(("after", part) for part in key(kind, rows[-1]))] if len(found) > ROWS else []
     return show(
@@ -105,16 +101,6 @@ def _show(request: Request, of: Page, kind: Kind, asked: Asked, after: list[str]
     )
 
 
-def _named(app: Context, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With the names of the products, behind the SKU."""
-    skus: dict[str, set[str]] = {}
-    for row in rows:
-        if row["sku"] is not None:
-            skus.setdefault(row["vendor"], set()).add(row["sku"])
-    names = {vendor: of_skus(app, vendor, those) for vendor, those in skus.items() if vendor}
-    return [{**row, "name": names.get(row["vendor"], {}).get(row["sku"])} for row in rows]
-
-
 def _file(request: Request, kind: Kind, asked: Asked, name: str) -> StreamingResponse:
     app = context(request)
     lines = _lines(app, kind, every_page(app.engine.connect, kind, asked, most=_ROWS_OF_FILE))
@@ -128,7 +114,7 @@ def _lines(app: Context, kind: Kind, pages: Iterable[list[dict[str, Any]]]) -> I
     columns = [*kind.columns[:2], "name", *kind.columns[2:]]
     yield "\ufeff" + _text([columns])
     for rows in pages:
-        yield _text([_cell(row[name]) for name in columns] for row in _named(app, rows))
+        yield _text([_cell(row[name]) for name in columns] for row in with_names_of_vendors(app, rows))
 
 
 def _cell(value: Any) -> Any:

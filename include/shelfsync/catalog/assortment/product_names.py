@@ -115,3 +115,14 @@ def with_names(context: Context, vendor: str, rows: Iterable[dict[str, Any]]) ->
     rows = list(rows)
     names = of_skus(context, vendor, {row["sku"] for row in rows})
     return [{**row, "name": names.get(row["sku"])} for row in rows]
+
+
+def with_names_of_vendors(context: Context, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows (`vendor`, `sku`, …) with the `name` of each product; None: it has none, or the row names no vendor or SKU."""
+    rows = list(rows)
+    skus: dict[str, set[str]] = {}
+    for row in rows:
+        if row["vendor"] and row["sku"] is not None:
+            skus.setdefault(row["vendor"], set()).add(row["sku"])
+    names = {vendor: of_skus(context, vendor, those) for vendor, those in skus.items()}
+    return [{**row, "name": names.get(row["vendor"], {}).get(row["sku"])} for row in rows]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync import display
-from shelfsync.catalog.assortment.product_names import of_skus
+from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.ledger import observations, rejections
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection import kind_of
@@ -106,11 +106,7 @@ def listed(context: Context, vendor: str | None) -> dict[str, Any]:
     asked = sa.text(statement).bindparams(sa.bindparam("vendor", vendor, sa.Text))
     with context.engine.connect() as connection:
         found = [dict(row) for row in connection.execute(asked).mappings()]
-    skus: dict[str, set[str]] = {}
-    for row in found:
-        skus.setdefault(row["vendor"], set()).add(row["sku"])
-    names = {name: of_skus(context, name, those) for name, those in skus.items()}
-    rows = [{**row, "name": names[row["vendor"]].get(row["sku"])} for row in found]
+    rows = with_names_of_vendors(context, found)
     lines = [f"{len(rows)} SKUs are rejected"]
     for row in rows:
         again = f", again at {display.instant(row['next_try_at'])}" if row["next_try_at"] else ""

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 
-_ROWS = """
-WITH last AS (
+LAST_READING = """
     SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr
     WHERE vr.extract_id IS NOT NULL GROUP BY vr.vendor
     UNION ALL
     SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
     WHERE run.vendors = '{}' AND extract.since IS NULL
-), numbered AS (
+"""
+"""SQL: each vendor and the run that read it last; vendor '': the last reading of all rows."""
+_ROWS = f"""
+WITH last AS ({LAST_READING}), numbered AS (
     SELECT q.*, count(*) OVER of_reason AS rows, row_number() OVER (of_reason ORDER BY q.row_number) AS number
     FROM warehouse.quarantine AS q JOIN last USING (vendor, run_id)
     WHERE (CAST(:vendor AS text) IS NULL OR q.vendor = :vendor) AND (CAST(:reason AS text) IS NULL OR q.reason = :reason)
@@ -32,7 +34,7 @@ WITH last AS (
 )
 SELECT vendor, reason, row_sent, rows, run_id, row_number, sku, message, raw FROM numbered WHERE number <= :examples
 ORDER BY vendor, row_sent, rows DESC, reason, row_number
-"""
+"""  # noqa: S608  of constants
 
 
 def groups(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.warehouse.quarantine import LAST_READING
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -53,16 +54,8 @@ REJECTED = Kind(
 )
 """SKUs that the platform rejects now."""
 
-_LAST_READING = """
-    SELECT q.* FROM warehouse.quarantine AS q JOIN (
-        SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr WHERE vr.extract_id IS NOT NULL GROUP BY vr.vendor
-        UNION ALL
-        SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
-        WHERE run.vendors = '{}' AND extract.since IS NULL
-    ) AS last USING (vendor, run_id)
-"""
 QUARANTINED = Kind(
-    f"({_LAST_READING}) AS quarantined",
+    f"(SELECT q.* FROM warehouse.quarantine AS q JOIN ({LAST_READING}) AS last USING (vendor, run_id)) AS quarantined",  # noqa: S608  of constants
     (("vendor", "text"), ("row_number", "bigint"), ("field", "text")),
     ("vendor", "sku", "reason", "row_number", "field", "row_sent", "message", "raw"),
     since="CAST(NULL AS timestamptz)",
