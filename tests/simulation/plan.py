@@ -207,6 +207,8 @@ def _rule(chance: random.Random, at: str, kind: str) -> dict[str, Any]:
             rule["retry_after"] = after
     if kind in {"never_answer", "slow_body"}:
         rule["seconds"] = SECONDS_REAL
+    if kind == "drip":
+        rule["seconds"] = 0.0  # the pauses would be real ones, minutes for a log
     if kind == "late":
         rule["seconds"] = chance.choice((30.0, 600.0, 5000.0))
     if kind == "oversized":
