@@ -10,6 +10,8 @@ import functools
 import threading
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
 from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
 from shelfsync.context import Context
@@ -19,7 +21,10 @@ from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations import upgrade
 from shelfsync.platform import client as platform
-from shelfsync.store.engine import create_engine, libpq_url
+from shelfsync.settings import chain_names
+from shelfsync.settings.chains import require
+from shelfsync.settings.reading import database_of_chain
+from shelfsync.store.engine import create_engine, ensure_database, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
@@ -36,32 +41,64 @@ if TYPE_CHECKING:
 def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool = False) -> Iterator[Context]:
     """A context for as long as the block lasts. Without a database address, an embedded server runs for as long.
 
-    `read_only`: its client sends no request that changes the platform.
+    `read_only`: its client sends no request that changes the platform. A ConfigurationError if the installation has chains and the
+    settings are those of none.
     """
+    require(settings.chain, chain_names())
     if settings.metrics.statsd is not None and not metrics.listened_to():
         metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
     with contextlib.ExitStack() as stack:
-        if settings.database_url is None:
-            address = stack.enter_context(running_postgres(settings.home.absolute()))
-        else:
-            address = settings.database_url.get_secret_value()
+        own, shared = stack.enter_context(_addresses(settings))
+        engine = _ready(own, stack)
+        limits = engine if shared == own else _ready(shared, stack)
+        yield assemble(
+            settings, engine, limits=limits, clock=clock or SystemClock(), closing=stack, read_only=read_only
+        )
 
-        engine = create_engine(address)
-        stack.callback(engine.dispose)
-        upgrade(engine)
-        yield assemble(settings, engine, clock=clock or SystemClock(), closing=stack, read_only=read_only)
+
+@contextlib.contextmanager
+def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
+    """The database of the ledger, and the one that counts requests. A chain's own is created if it is not there yet."""
+    limits = settings.rate_limit.database_url
+    if settings.database_url is None:
+        with running_postgres(settings.home.absolute()) as shared:
+            own = shared
+            if settings.chain is not None:
+                own = database_of_chain(SecretStr(shared), settings.chain).get_secret_value()
+                ensure_database(own, shared)
+            yield own, shared if limits is None else limits.get_secret_value()
+        return
+    own = settings.database_url.get_secret_value()
+    shared = own if limits is None else limits.get_secret_value()
+    if settings.chain is not None:
+        ensure_database(own, shared)
+    yield own, shared
+
+
+def _ready(address: str, stack: contextlib.ExitStack) -> Engine:
+    engine = create_engine(address)
+    stack.callback(engine.dispose)
+    upgrade(engine)
+    return engine
 
 
 def assemble(
-    settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack, read_only: bool = False
+    settings: Settings,
+    engine: Engine,
+    *,
+    clock: Clock,
+    closing: contextlib.ExitStack,
+    limits: Engine | None = None,
+    read_only: bool = False,
 ) -> Context:
-    """A context over an engine; the client is made at its first use and closed with `closing`."""
+    """A context over an engine; the client is made at its first use and closed with `closing`. `limits`: where requests are counted."""
+    limits = limits or engine
     closing.enter_context(display.used(display.Display.of(settings.time_zone, settings.currency)))
     lock = threading.Lock()
 
     @functools.cache
     def made() -> PartnerClient:
-        client = platform.open_platform(settings, engine, clock, read_only=read_only)
+        client = platform.open_platform(settings, engine, limits, clock, read_only=read_only)
         closing.callback(client.close)
         return client
 
@@ -72,6 +109,7 @@ def assemble(
     return Context(
         settings=settings,
         engine=engine,
+        limits=limits,
         lake=Lake(settings.lake),
         clock=clock,
         open_erp=functools.partial(_open_erp, settings),

@@ -233,10 +233,11 @@ def _rejected(_: Context, connection: Connection) -> Found:
     return found
 
 
-def _limited(context: Context, connection: Connection) -> Found:
+def _limited(context: Context, _: Connection) -> Found:
     """The platform stops shelfsync again and again, without a good answer between."""
     lately = sa.and_(allowance.c.key == counted(context.settings).scope, allowance.c.paused_until > after(-3600))
-    row = connection.execute(sa.select(allowance).where(allowance.c.strikes >= STOPS, lately)).one_or_none()
+    with context.limits.connect() as limits:
+        row = limits.execute(sa.select(allowance).where(allowance.c.strikes >= STOPS, lately)).one_or_none()
     if row is None:
         return {}
     return {

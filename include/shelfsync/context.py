@@ -29,6 +29,8 @@ class Context:
 
     settings: Settings
     engine: Engine
+    limits: Engine
+    """Where requests are counted: the same database, or the one that all chains of the installation share."""
     lake: Lake
     clock: Clock
     open_erp: Callable[[], ErpSource]

@@ -38,11 +38,13 @@ UNITS = {
 }
 EXAMPLES = {
     "home": "/var/lib/shelfsync",
+    "chain": "north",
     "time_zone": "Europe/Berlin",
     "currency": "EUR",
     "config": "/etc/shelfsync/shelfsync.toml",
     "database_url": "postgresql://shelfsync:PASSWORD@db.example.com:5432/shelfsync",
     "lake_url": "s3://example-lake/shelfsync",
+    "rate_limit.database_url": "postgresql://shelfsync:PASSWORD@db.example.com:5432/shelfsync",
     "platform.base_url": "https://platform.example.com",
     "platform.chain": "example-chain",
     "platform.client_id": "example-client",

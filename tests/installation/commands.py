@@ -231,11 +231,11 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     ),
     "pause": (
         Call(("store-006", "--reason", "stocktaking", "--user", "ada"), prints="store-006"),
-        Call(("--chain", "--reason", "stocktaking"), prints="demo-chain"),
+        Call(("--whole-chain", "--reason", "stocktaking"), prints="demo-chain"),
     ),
     "resume": (
         Call(state=_paused("store-006"), prints="store-006"),
-        Call(state=_paused("--chain"), prints="demo-chain"),
+        Call(state=_paused("--whole-chain"), prints="demo-chain"),
     ),
     "forget": (
         Call(

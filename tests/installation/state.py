@@ -130,7 +130,7 @@ class Chain:
     def tidy(self) -> None:
         """The changes of prices and campaigns are taken back, nothing of them waits for a person, nothing is paused; all of it is sent."""
         self.run("resume", "store-006")
-        self.run("resume", "--chain")
+        self.run("resume", "--whole-chain")
         self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
         for number in self.holds:
             self.run("holds", "decline", number, "--reason", "a slip of a test")

@@ -198,6 +198,7 @@ def test_every_setting_has_a_meaning_and_an_example_that_can_be_read(site, monke
     for name, example in EXAMPLES.items():
         if name != "config":
             monkeypatch.setenv("SHELFSYNC_" + name.replace(".", "__").upper(), example)
+    monkeypatch.setenv(f"SHELFSYNC_CHAINS__{EXAMPLES['chain'].upper()}__CURRENCY", "EUR")
     read_settings()
 
 

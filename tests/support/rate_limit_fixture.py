@@ -43,6 +43,8 @@ class World:
     rate: Rate
     seed: int
     settings: RateLimitSettings = field(default_factory=RateLimitSettings)
+    chains: dict[int, str] = field(default_factory=dict)
+    """The chain for which each worker works; the others: one without a name."""
     now_s: float = 0.0
     database_ahead_s: float = 0.0
     departures: list[Departure] = field(default_factory=list)
@@ -64,6 +66,7 @@ class World:
             self._admissions[worker] = Admission(
                 self.settings,
                 lambda: self.now_s - began_s,
+                chain=self.chains.get(worker, ""),
                 rate=self.rate,
                 chance=self.chance,
                 database_time=sa.bindparam(

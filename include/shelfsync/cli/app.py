@@ -31,6 +31,7 @@ from shelfsync.cli.command import (
 )
 from shelfsync.errors import ExitCode, ShelfsyncError
 from shelfsync.secret_mask import mask_streams
+from shelfsync.settings.chains import choose
 
 app = typer.Typer(
     name="shelfsync",
@@ -77,10 +78,10 @@ app.add_typer(orders.app, name="orders", rich_help_panel=DECIDE)
 command(
     app,
     "shelfsync pause store-001 --reason stocktaking",
-    "shelfsync pause --chain --reason 'wrong prices' --user ada",
+    "shelfsync pause --whole-chain --reason 'wrong prices' --user ada",
     panel=CONTROL,
 )(control.pause)
-command(app, "shelfsync resume store-001", "shelfsync resume --chain --reason 'prices are right'", panel=CONTROL)(
+command(app, "shelfsync resume store-001", "shelfsync resume --whole-chain --reason 'prices are right'", panel=CONTROL)(
     control.resume
 )
 command(
@@ -181,9 +182,17 @@ Version = Annotated[
 ]
 
 
+AnyChain = Annotated[
+    str | None, typer.Option("--chain", metavar="NAME", help="Which chain, where the installation has several.")
+]
+
+
 @app.callback()
-def shelfsync(_version: Version = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
+def shelfsync(
+    _version: Version = False, quiet: Quiet = False, verbose: Verbose = False, chain: AnyChain = None
+) -> None:
     """Keep the catalog of the delivery platform equal to the ERP."""
+    choose(chain)
     set_level(quiet=quiet, verbose=verbose)
 
 

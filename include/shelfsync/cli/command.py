@@ -24,6 +24,7 @@ from shelfsync import display
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.invisible_characters import plain, plain_json
+from shelfsync.settings.chains import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,9 +54,34 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print log lines on standard error.", rich_help_panel="Output")
 ]
+
+
+def _choose(name: str | None) -> str | None:
+    """Before any other option is read: what one of them means may depend on the chain's settings."""
+    if name is not None:
+        choose(name)
+    return name
+
+
+Chain = Annotated[
+    str | None,
+    typer.Option(
+        "--chain",
+        metavar="NAME",
+        is_eager=True,
+        callback=_choose,
+        help="Which chain, where the installation has several (SHELFSYNC_CHAIN).",
+        rich_help_panel="Output",
+    ),
+]
 _COMMON = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-    for name, annotation in (("as_json", AsJson), ("quiet", Quiet), ("verbose", Verbose))
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (
+        ("chain", None, Chain),
+        ("as_json", False, AsJson),
+        ("quiet", False, Quiet),
+        ("verbose", False, Verbose),
+    )
 ]
 
 
@@ -128,7 +154,7 @@ def _printing(function: Callable[..., Answer]) -> Callable[..., None]:
     signature = inspect.signature(function, eval_str=True)
 
     @functools.wraps(function)
-    def run(*, as_json: bool, quiet: bool, verbose: bool, **options: Any) -> None:
+    def run(*, as_json: bool, quiet: bool, verbose: bool, chain: str | None, **options: Any) -> None:  # noqa: ARG001  chosen
         root = logging.getLogger()
         before = root.level
         set_level(quiet=quiet, verbose=verbose)

@@ -33,7 +33,7 @@ LeaveOnSale = Annotated[bool, typer.Option("--leave-on-sale", help="Leave its pr
 Scoped = Annotated[
     str | None, typer.Argument(metavar="VENDOR", callback=of_platform, help="The platform's identifier of the store.")
 ]
-Chain = Annotated[bool, typer.Option("--chain", help="Everything of the chain that is configured.")]
+WholeChain = Annotated[bool, typer.Option("--whole-chain", help="Everything of the chain that is configured.")]
 All = Annotated[bool, typer.Option("--all", help="Everything that this ledger serves.")]
 Category = Annotated[
     str | None, typer.Option("--category", metavar="NAME", help="Only the SKUs of this category of the ERP.")
@@ -52,7 +52,7 @@ End = Annotated[bool, typer.Option("--end", help="End it: the ERP's values apply
 
 def pause(
     vendor: Scoped = None,
-    chain: Chain = False,
+    whole_chain: WholeChain = False,
     everything: All = False,
     reason: Reason = None,
     user: User = None,
@@ -65,7 +65,7 @@ def pause(
     """
     from shelfsync.catalog.steps.pause_or_forget_vendor import pause as pause_sending
 
-    scope = _scope(vendor, chain, everything)
+    scope = _scope(vendor, whole_chain, everything)
     given = _required(reason)
     with opened() as context:
         result = pause_sending(context, scope, vendor, why=given, who=user_or(user), anyway=force)
@@ -74,7 +74,7 @@ def pause(
 
 def resume(
     vendor: Scoped = None,
-    chain: Chain = False,
+    whole_chain: WholeChain = False,
     everything: All = False,
     reason: Reason = None,
     user: User = None,
@@ -82,7 +82,7 @@ def resume(
     """Resume what `pause` stopped, with the newest values of the ERP."""
     from shelfsync.catalog.steps.pause_or_forget_vendor import resume as resume_sending
 
-    scope = _scope(vendor, chain, everything)
+    scope = _scope(vendor, whole_chain, everything)
     with opened() as context:
         result = resume_sending(context, scope, vendor, why=reason or "resumed", who=user_or(user))
     return Answer(result, result.pop("lines"))
@@ -182,7 +182,7 @@ def _scope(vendor: str | None, chain: bool, everything: bool) -> str:
     """vendor, chain or all: exactly one, so that a switch never stops more than the operator named."""
     named = [scope for scope, given in (("vendor", vendor), ("chain", chain), ("all", everything)) if given]
     if len(named) != 1:
-        raise typer.BadParameter("name one of VENDOR, --chain and --all", param_hint="VENDOR")
+        raise typer.BadParameter("name one of VENDOR, --whole-chain and --all", param_hint="VENDOR")
     return named[0]
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from partner_api.session import Clock
+    from partner_api.session import Clock, Gate
     from partner_api.tokens import Credentials, TokenStore
     from shelfsync.context import Context
     from shelfsync.settings import Settings
@@ -61,7 +61,9 @@ VENDORS_ASKED = 3
 _ADDRESS = "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)"
 
 
-def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only: bool) -> PartnerClient:
+def open_platform(
+    settings: Settings, engine: Engine, limits: Engine, clock: Clock, *, read_only: bool
+) -> PartnerClient:
     """A client of the platform, through the shared rate limit and the kill switch; `read_only`: it sends no request that changes anything.
 
     A ConfigurationError names the setting that is missing or wrong.
@@ -70,7 +72,11 @@ def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only
     base_url = _required(platform.base_url, "SHELFSYNC_PLATFORM__BASE_URL", "the platform's address is not set")
     chain = _required(platform.chain, "SHELFSYNC_PLATFORM__CHAIN", "the chain is not set")
     try:
-        return _client(settings, engine, clock, base_url, chain, read_only=read_only)
+        limiter = OutageGate(
+            RateLimiter(limits, counted(settings), clock, chain=settings.chain or chain), engine, clock
+        )
+        gate = ReadOnlyGate(limiter) if read_only else SwitchedGate(limiter, engine, chain)
+        return _client(settings, engine, clock, base_url, chain, gate)
     except MisconfiguredError as error:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__BASE_URL",
@@ -79,19 +85,16 @@ def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only
         ) from None
 
 
-def _client(
-    settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str, *, read_only: bool
-) -> PartnerClient:
+def _client(settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str, gate: Gate) -> PartnerClient:
     platform = settings.platform
     credentials, store = _credentials(settings, engine, clock, base_url, chain)
-    limiter = OutageGate(RateLimiter(engine, counted(settings), clock), engine, clock)
     return PartnerClient(
         base_url,
         chain,
         credentials,
         dialect=_dialect(settings),
         timeout_s=platform.timeout_s,
-        gate=ReadOnlyGate(limiter) if read_only else SwitchedGate(limiter, engine, chain),
+        gate=gate,
         token_store=store,
         download_hosts=platform.download_hosts,
         private_hosts=platform.private_hosts,

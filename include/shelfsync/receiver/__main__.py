@@ -1,4 +1,4 @@
-"""`python -m shelfsync.receiver`: the webhook receiver, by the settings of the environment."""
+"""`python -m shelfsync.receiver`: the webhook receiver, by the settings of the environment. A chain of several has one of its own: SHELFSYNC_CHAIN names it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.receiver.server import serve
 from shelfsync.secret_mask import mask_streams
-from shelfsync.settings import read_settings
+from shelfsync.settings import chain_names, read_settings
+from shelfsync.settings.chains import require
 
 
 def main() -> int:
@@ -19,6 +20,7 @@ def main() -> int:
     mask_streams()
     try:
         settings = read_settings()
+        require(settings.chain, chain_names())
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
         if settings.metrics.statsd is not None:
             metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))

@@ -22,7 +22,7 @@ from shelfsync.settings.installation import HousekeepingSettings, LocalSettings,
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.promotions import PromotionSettings
-from shelfsync.settings.reading import read_settings
+from shelfsync.settings.reading import chain_names, read_settings
 from shelfsync.settings.settings import FILE, PROJECT, Settings, config_file
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "SyncSettings",
     "WarehouseSettings",
     "WebhookSettings",
+    "chain_names",
     "config_file",
     "read_settings",
 ]

@@ -55,6 +55,8 @@ class RateLimitSettings(Section):
 
     Installations with the same scope in the same database share one rate limit (`shelfsync.platform.rate_limit.tables`).
     """
+    database_url: SecretStr | None = None
+    """The PostgreSQL that counts the requests, where several installations share one rate limit. Unset: SHELFSYNC_DATABASE_URL."""
     jitter_s: float = Field(1.2, ge=0.1, le=10)
     """Delay on the way to the platform that slows no later request down; it costs jitter / (60 + jitter) of the rate limit."""
     wait_max_s: float = Field(900.0, gt=0)

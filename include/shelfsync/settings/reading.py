@@ -5,6 +5,7 @@ An error names in one line the setting that is wrong.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import logging
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
-from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
+from shelfsync.settings.chains import PREFIX as OF_CHAINS
+from shelfsync.settings.chains import chain_in_use, names_in, require
 from shelfsync.settings.section import ServiceAddress, section_of
-from shelfsync.settings.settings import FILE, Settings, config_file
+from shelfsync.settings.settings import FILE, Settings, chains_of_file, config_file, given_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,9 +55,28 @@ _PARAMETER = re.compile(
 
 
 def read_settings(**overrides: Any) -> Settings:
-    """The settings of this process; a ConfigurationError names the first that is wrong, and how it is spelled in the environment."""
-    try:
+    """The settings of the chain in use (`chains.choose`), or those that all chains share.
+
+    A ConfigurationError names the first that is wrong, and how it is spelled in the environment.
+    """
+    with _readable():
         return _read(overrides)
+
+
+def chain_names() -> tuple[str, ...]:
+    """The chains of this installation, sorted; none: it is one chain, without a name."""
+    with _readable():
+        _reject_unusable_file()
+        try:
+            return names_in(chains_of_file())
+        except ValueError as error:
+            raise _unreadable(error) from None
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ConfigurationError(
             "SHELFSYNC_CONFIG",
@@ -64,25 +85,38 @@ def read_settings(**overrides: Any) -> Settings:
         ) from None
 
 
-def _read(overrides: dict[str, Any]) -> Settings:
+def _reject_unusable_file() -> None:
     named = os.environ.get("SHELFSYNC_CONFIG")
     if named and not Path(named).is_file():
         raise ConfigurationError(
             "SHELFSYNC_CONFIG", f"there is no file {named!r}", "Name an existing TOML file or unset it."
         )
-    file = config_file()
-    if file.is_file():
-        reject_shared(file, "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
+    if config_file().is_file():
+        reject_shared(config_file(), "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
+
+
+def _unreadable(error: ValueError) -> ConfigurationError:
+    return ConfigurationError(
+        "SHELFSYNC_CONFIG", f"{config_file()} cannot be read: {error}", "Correct the file's syntax."
+    )
+
+
+def _read(overrides: dict[str, Any]) -> Settings:
+    _reject_unusable_file()
+    file, named = config_file(), os.environ.get("SHELFSYNC_CONFIG")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
     _reject_unknown(file)
     mask.add(os.environ[name] for name in _OF_LIBRARIES if name in os.environ)
     try:
-        settings = Settings(**overrides)
+        chain, names = chain_in_use(), names_in(chains_of_file())
+        if chain is not None:
+            require(chain, names)
+        settings = _of_chain(Settings(**{"chain": chain, **overrides}), overrides)
         mask.add(secrets(Settings, settings))
         return settings
     except ValidationError as error:
-        for given in (overrides, EnvSettingsSource(Settings)(), TomlConfigSettingsSource(Settings, toml_file=file)()):
+        for given in (overrides, *(source() for source in given_by(Settings).values())):
             mask.add(secrets(Settings, given))
         first = error.errors(include_input=False, include_url=False)[0]
         name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
@@ -94,9 +128,26 @@ def _read(overrides: dict[str, Any]) -> Settings:
             name, why, example = found
             remedy = f"Write it as JSON in single quotes: '{example}'."
             raise ConfigurationError(name, f"its value is no JSON: {why}", remedy) from None
-        raise ConfigurationError(
-            "SHELFSYNC_CONFIG", f"{file} cannot be read: {error}", "Correct the file's syntax."
-        ) from None
+        raise _unreadable(error) from None
+
+
+def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
+    """A chain has a database of its own on the server that all share, `…_NAME`, and their rate limit is in the shared one."""
+    if settings.chain is None or settings.database_url is None:
+        return settings
+    shared = settings.rate_limit.database_url or settings.database_url
+    rate_limit = settings.rate_limit.model_copy(update={"database_url": shared})
+    own = [*given_by(Settings).items()][:2]
+    database = settings.database_url
+    if "database_url" in overrides or not any("database_url" in source() for _, source in own):
+        database = database_of_chain(database, settings.chain)
+    return settings.model_copy(update={"database_url": database, "rate_limit": rate_limit})
+
+
+def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:
+    """The address of a chain's database beside the shared one."""
+    address, mark, options = shared.get_secret_value().partition("?")
+    return SecretStr(f"{address.rstrip('/')}_{chain}{mark}{options}")
 
 
 def _reject_unknown(file: Path) -> None:
@@ -112,7 +163,7 @@ def unknown_lines() -> list[str]:
     """A line for each variable that is no setting and resembles none closely. Another program may have set it, so it is no error."""
     lines = []
     for name in _unknown_names():
-        same = [known for known in _names(Settings) if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
+        same = [known for known in _names(Settings) if known.endswith(f"__{_setting_of(name)}")]
         meant = f"; the nearest is {_PREFIX}{same[0]}" if same else ""
         lines.append(f"{name} is set, and there is no such setting{meant}. `shelfsync config show` lists all settings")
     return lines
@@ -121,15 +172,21 @@ def unknown_lines() -> list[str]:
 def _unknown_names() -> list[str]:
     """Variables of the environment whose section is none of shelfsync's. pydantic ignores them."""
     ours = sorted(name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
-    sections = [name.removeprefix(_PREFIX).partition("__")[0].lower() for name in ours]
-    return [name for name, section in zip(ours, sections, strict=True) if section not in Settings.model_fields]
+    return [name for name in ours if _setting_of(name).partition("__")[0].lower() not in Settings.model_fields]
+
+
+def _setting_of(variable: str) -> str:
+    """The setting that a variable was meant for, as the environment spells it: without the prefix of shelfsync and of a chain."""
+    if variable.startswith(OF_CHAINS):
+        return variable.removeprefix(OF_CHAINS).partition("__")[2]
+    return variable.removeprefix(_PREFIX)
 
 
 def _no_json() -> tuple[str, str, str] | None:
     """The first variable of mappings or sections whose value is no JSON, why, and an example; the value itself may be a secret."""
     for name in sorted(os.environ):
         model: Any = Settings
-        for part in name.upper().removeprefix(_PREFIX).lower().split("__"):
+        for part in _setting_of(name.upper()).lower().split("__"):
             model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
         if name.upper().startswith(_PREFIX) and (example := _example(model)):
             try:
@@ -158,14 +215,14 @@ def _unknown(name: str, file: Path) -> ConfigurationError:
 
 def _where(name: str, file: Path) -> str:
     """What sets this name: the environment has priority over the file, and may have a whole section as JSON."""
-    given = {variable.upper() for variable in os.environ}
+    given = {*map(str.upper, os.environ), *(_PREFIX + _setting_of(variable.upper()) for variable in os.environ)}
     parts = name.split("__")
     return "the environment" if any("__".join(parts[:n]) in given for n in range(1, len(parts) + 1)) else str(file)
 
 
 def _nearest(name: str) -> str | None:
     """The setting that was probably meant."""
-    found = difflib.get_close_matches(name.removeprefix(_PREFIX), list(_names(Settings)), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(_setting_of(name), list(_names(Settings)), n=1, cutoff=0.7)
     return found[0] if found else None
 
 
@@ -180,10 +237,7 @@ def _names(model: type[BaseModel]) -> Iterator[str]:
 def shown_settings() -> list[dict[str, Any]]:
     """`{"name", "variable", "value", "source", "connection"}` of every setting; `source` is default, file or environment."""
     settings = read_settings()
-    given = {
-        "environment": EnvSettingsSource(Settings)(),
-        f"file {config_file()}": TomlConfigSettingsSource(Settings, toml_file=config_file())(),
-    }
+    given = {name: source() for name, source in given_by(Settings).items()}
     return [
         {
             "name": ".".join(path),

@@ -12,6 +12,8 @@ from pydantic import SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -28,6 +30,7 @@ from shelfsync.settings.catalog import (
     SyncSettings,
     WarehouseSettings,
 )
+from shelfsync.settings.chains import chain_in_use, variables_of
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -65,6 +68,8 @@ class Settings(BaseSettings):
 
     home: Path = HOME
     """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project."""
+    chain: str | None = None
+    """Which chain of the installation: the name of a section `[chains.NAME]` of the settings file. `--chain` of a command goes before it."""
     config: Path | None = None
     """The TOML file with settings; unset: `shelfsync.toml` in the state folder."""
     database_url: SecretStr | None = None
@@ -142,13 +147,35 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_file()))
+        return (init_settings, *given_by(settings_cls).values())
 
     @property
     def lake(self) -> str:
-        """The lake's address."""
-        return self.lake_url or str(self.home.absolute() / "lake")
+        """The lake's address; each chain has a folder of it."""
+        whole = self.lake_url or str(self.home.absolute() / "lake")
+        return whole if self.chain is None else f"{whole.rstrip('/')}/{self.chain}"
+
+
+def chains_of_file() -> dict[str, Any]:
+    """What the settings file has under `chains`, by name."""
+    sections = TomlConfigSettingsSource(Settings, toml_file=config_file()).toml_data.get("chains", {})
+    return sections if isinstance(sections, dict) else {}
+
+
+def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettingsSource]:
+    """Where settings are given, by its name for people. What is given for the chain alone goes before what all chains share."""
+    file, chain = config_file(), chain_in_use()
+    shared = dict(TomlConfigSettingsSource(settings_cls, toml_file=file).toml_data)
+    sections = shared.pop("chains", {})
+    of_chain = sections.get(chain, {}) if isinstance(sections, dict) and chain is not None else {}
+    found: dict[str, PydanticBaseSettingsSource] = {}
+    if chain is not None:
+        found["environment of the chain"] = EnvSettingsSource(settings_cls, env_prefix=variables_of(chain))
+        found[f"file {file}, [chains.{chain}]"] = InitSettingsSource(settings_cls, of_chain)
+    found["environment"] = EnvSettingsSource(settings_cls)
+    found[f"file {file}"] = InitSettingsSource(settings_cls, shared)
+    return found

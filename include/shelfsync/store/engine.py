@@ -47,6 +47,7 @@ _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
 _READ_ONLY = "25006"
 """SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
+_NO_PRIVILEGE, _CREATED_MEANWHILE = "42501", {"42P04", "23505"}
 _LENGTH_MAX = 500
 
 
@@ -113,6 +114,36 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     sa.event.listen(engine, "checkin", _mark_as_used)
     sa.event.listen(engine, "checkout", functools.partial(_replace_if_dead, engine.dialect))
     return engine
+
+
+def ensure_database(url: str, beside: str) -> None:
+    """Creates the database of an address if it is not there. `beside`: a database of the same server that is.
+
+    A ConfigurationError has the statement for an administrator, if the role may create none. Whatever else is wrong with the server,
+    the first use of the database tells.
+    """
+    wanted, given = database_url(url), database_url(beside)
+    if (wanted.host, wanted.port, wanted.database) == (given.host, given.port, given.database):
+        return
+    engine = create_engine(beside, pool_size=1)
+    name = engine.dialect.identifier_preparer.quote(wanted.database or "")
+    try:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            known = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
+            if connection.execute(known, {"name": wanted.database}).one_or_none() is None:
+                connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    except SQLAlchemyError as error:
+        state = getattr(_cause(error), "sqlstate", None)
+        if state == _NO_PRIVILEGE:
+            raise ConfigurationError(
+                "SHELFSYNC_CHAIN",
+                f"there is no database {wanted.database}, and the role {given.username} may not create it",
+                f"Let an administrator run: CREATE DATABASE {name} OWNER {given.username};",
+            ) from None
+        if state not in _CREATED_MEANWHILE and not isinstance(error, OperationalError):
+            raise
+    finally:
+        engine.dispose()
 
 
 def _mark_as_used(_session: Any, record: Any) -> None:

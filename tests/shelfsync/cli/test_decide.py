@@ -97,7 +97,7 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
 def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     stock(**dict.fromkeys(SKUS[:40], (10, 5)))
     assert here("sync")[0] == HELD
-    assert here("pause", "--chain", "--reason", "stocktaking")[0] == 0
+    assert here("pause", "--whole-chain", "--reason", "stocktaking")[0] == 0
     _, approved, _ = here("holds", "approve", "--yes", "1")
     assert "SKUs sent" not in approved
     assert "planned as 1 requests of run 2" in approved

@@ -22,7 +22,7 @@ from documents import data, error
         ("nonsense",),
         ("sync", "--nonsense"),
         ("explain", "store-001"),
-        ("pause", "--chain", "store-001", "--reason", "x"),
+        ("pause", "--whole-chain", "store-001", "--reason", "x"),
         ("restore", "store-001", "--at", "yesterday"),
         ("holds", "list", "--state", "rejected"),
         ("sync", "--quiet", "--verbose"),

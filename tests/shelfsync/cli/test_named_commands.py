@@ -50,7 +50,7 @@ def test_the_checker_finds_commands_and_what_is_wrong_with_one():
     assert trouble("shelfsync settle") == "shelfsync settle: no command settle"
     assert trouble("shelfsync sync --why x") == "shelfsync sync --why x: no option --why"
     assert trouble("shelfsync holds list|nonsense") == "shelfsync holds list|nonsense: no command nonsense"
-    assert trouble("shelfsync pause VENDOR|--chain|--all --reason …") is None
+    assert trouble("shelfsync pause VENDOR|--whole-chain|--all --reason …") is None
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in NAMED}))

@@ -142,8 +142,8 @@ def test_a_name_that_no_setting_has_is_an_error_with_the_nearest_one(monkeypatch
     ("name", "line"),
     [
         (
-            "SHELFSYNC_CHAIN",
-            "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN.",
+            "SHELFSYNC_SCOPE",
+            "SHELFSYNC_SCOPE is set, and there is no such setting; the nearest is SHELFSYNC_RATE_LIMIT__SCOPE.",
         ),
         ("SHELFSYNC_PORT_8480_TCP", "SHELFSYNC_PORT_8480_TCP is set, and there is no such setting."),
     ],

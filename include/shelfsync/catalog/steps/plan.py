@@ -138,7 +138,7 @@ def plan_of(context: Context, run_id: int) -> dict[str, Any]:
     found = [_vendor(context, row) for row in rows]
     jobs = sum(len(vendor["batches"]) for vendor in found)
     requests = Requests(jobs).total if jobs else 0
-    forecast = RateLimiter(context.engine, counted(context.settings), context.clock).forecast(
+    forecast = RateLimiter(context.limits, counted(context.settings), context.clock).forecast(
         requests, every_s=context.settings.sync.delta_interval_s
     )
     document = {

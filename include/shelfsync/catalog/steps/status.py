@@ -248,7 +248,7 @@ def outlook(context: Context) -> Forecast:
 
 
 def _limiter(context: Context) -> RateLimiter:
-    return RateLimiter(context.engine, counted(context.settings), context.clock)
+    return RateLimiter(context.limits, counted(context.settings), context.clock)
 
 
 _LATELY = sa.text("interval '1 day'")

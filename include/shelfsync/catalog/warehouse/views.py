@@ -220,9 +220,10 @@ FROM warehouse.product WHERE in_erp <> on_platform
 
 REQUEST_USE = View(
     "request_use",
-    "How the shared rate limit is used, by hour and priority",
+    "How the shared rate limit is used, by hour, chain and priority",
     {
         "hour_at": "Start of the hour, UTC",
+        "chain": "The chain that sent; where chains share the limit, all are in the shared database",
         "priority": "Priority: order, stop_sell, price, catalog, promotion, export or history",
         "operation": "Which call of the interface",
         "requests": "Requests sent",
@@ -231,9 +232,9 @@ REQUEST_USE = View(
         "waited_s_max": "The longest wait, seconds",
     },
     """
-SELECT hour_at, priority AS priority, operation, sum(permits) - sum(forfeited) AS requests, sum(forfeited) AS forfeited,
+SELECT hour_at, chain, priority AS priority, operation, sum(permits) - sum(forfeited) AS requests, sum(forfeited) AS forfeited,
     sum(waited_s) / nullif(sum(permits), 0) AS waited_s, max(waited_s_max) AS waited_s_max
-FROM rate_limit.usage WHERE priority <> '' GROUP BY 1, 2, 3
+FROM rate_limit.usage WHERE priority <> '' GROUP BY 1, 2, 3, 4
 """,
 )
 

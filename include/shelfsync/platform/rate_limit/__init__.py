@@ -1,4 +1,4 @@
-"""The shared request allowance: a maximum of requests per minute over all processes, the most urgent work first.
+"""The shared request allowance: a maximum of requests per minute over all processes, the most urgent work first, chains in turns.
 
 Every request of every process passes the gate `RateLimiter`. It opens when the shared allowance has a slot for the request.
 """
@@ -36,6 +36,7 @@ class RateLimiter:
         settings: RateLimitSettings,
         clock: Clock,
         *,
+        chain: str = "",
         rate: Rate | None = None,
         chance: random.Random | None = None,
         database_time: sa.ColumnElement[Any] | None = None,
@@ -45,7 +46,13 @@ class RateLimiter:
         self._alone = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._clock = clock
         self._admission = Admission(
-            settings, clock.monotonic_s, rate=rate, chance=chance, database_time=database_time, outage_s=outage_s
+            settings,
+            clock.monotonic_s,
+            chain=chain,
+            rate=rate,
+            chance=chance,
+            database_time=database_time,
+            outage_s=outage_s,
         )
 
     def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:  # noqa: ARG002  all vendors share one allowance

@@ -51,7 +51,7 @@ class Sleep:
 
 
 class Admission:
-    """Admissions and reports of one process.
+    """Admissions and reports of one process, which works for one chain.
 
     `rate`, `chance` and `database_time` replace those of the settings, the machine and the server, for other clocks.
     `outage_s`: how long a database that does not answer is borne before a request is given back; nothing leaves meanwhile.
@@ -62,6 +62,7 @@ class Admission:
         settings: RateLimitSettings,
         monotonic_s: Callable[[], float],
         *,
+        chain: str = "",
         rate: Rate | None = None,
         chance: random.Random | None = None,
         database_time: sa.ColumnElement[Any] | None = None,
@@ -71,6 +72,7 @@ class Admission:
             key=settings.scope,
             rate=rate or Rate(settings.requests_per_minute, jitter_s=settings.jitter_s),
             pause_max_s=settings.pause_max_s,
+            chain=chain,
             database_time=sa.func.clock_timestamp() if database_time is None else database_time,
         )
         self._wait_s_max = settings.wait_max_s

@@ -15,7 +15,7 @@ from shelfsync.platform.rate_limit.priorities import Waiting, due_after, order, 
 from shelfsync.platform.rate_limit.schedule import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlalchemy.dialects.postgresql import Insert
     from sqlalchemy.engine import Connection, Row
@@ -35,7 +35,7 @@ _KEPT = dt.timedelta(days=1)
 _HOUSEKEEPING_EVERY = 100
 
 _allowance, _priority, _usage = tables.allowance, tables.priority, tables.usage
-_ticket, _permit = tables.ticket, tables.permit
+_ticket, _permit, _turn = tables.ticket, tables.permit, tables.turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +72,26 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The queue: this request, the others with the time of their next look, and when each priority's floor is due."""
+    """The queue: this request, the others with the time of their next look, when each priority's floor is due, and each chain's last slot."""
 
     own: Waiting
     others: dict[Waiting, dt.datetime]
     due: dict[str, dt.datetime]
+    served: dict[str, dt.datetime]
+
+    def order(self, requests: Iterable[Waiting], now: dt.datetime, spacing: dt.timedelta) -> list[Waiting]:
+        """These requests in the order of service."""
+        return order(requests, self.due, now, spacing, self.served)
 
     def first_for(self, slot_at: dt.datetime, now: dt.datetime, spacing: dt.timedelta) -> bool:
         """True when no other request that will look in time comes before this one to use the slot: no slot waits for a process that may be dead."""
         awake = [one for one, back_at in self.others.items() if back_at + _IN_TIME < slot_at]
-        return order([*awake, self.own], self.due, now, spacing)[0] is self.own
+        return self.order([*awake, self.own], now, spacing)[0] is self.own
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """An allowance as a process sees it. `database_time`: the clock that counts; `pause_max_s`: as configured.
+    """An allowance as a process of one chain sees it. `database_time`: the clock that counts; `pause_max_s`: as configured.
 
     The statements of every look are built once a process.
     """
@@ -95,6 +100,7 @@ class Allowance:
     rate: Rate
     pause_max_s: float
     database_time: sa.ColumnElement[dt.datetime]
+    chain: str = ""
 
     def look(
         self, connection: Connection, state: Locked, ask: Ask, last: Contact | None, monotonic_s: Callable[[], float]
@@ -110,7 +116,7 @@ class Allowance:
         slot_at = next_slot(
             self.rate, now, free_at=state.free_at, paused_until=state.paused_until, nth_arrival=nth_arrival
         )
-        line = _line(rows, ask, now)
+        line = _line(rows, ask, now, self.chain)
         if slot_at <= now + LOOKAHEAD and line.first_for(slot_at, now, self.rate.spacing):
             permit_id = self._give(connection, ask, line, slot_at)
             return Turn(contact, slot_at, permit_id, 0.0, None, 0.0, None)
@@ -204,7 +210,8 @@ class Allowance:
         until = now + self.rate.memory
         if state.paused_until is not None:
             until = max(until, min(state.paused_until, now + dt.timedelta(seconds=self.pause_max_s)))
-        for column in (_permit.c.slot_at, _permit.c.arrived_by, _priority.c.due_at, _ticket.c.back_at):
+        held = (_permit.c.slot_at, _permit.c.arrived_by, _priority.c.due_at, _ticket.c.back_at, _turn.c.slot_at)
+        for column in held:
             table = column.table
             connection.execute(sa.update(table).where(table.c.key == self.key, column > now).values({column.name: now}))
         return connection.execute(
@@ -215,33 +222,37 @@ class Allowance:
         ).one()
 
     def _queue(self, connection: Connection) -> tuple[dt.datetime, dt.datetime | None, Sequence[Any]]:
-        """The present, the limit-th last arrival, and a row for each ticket and for each priority's floor, in one statement."""
+        """The present, the limit-th last arrival, and a row for each ticket, each priority's floor and each chain, in one statement."""
         rows = connection.execute(self._queued).all()
         return rows[0].now, rows[0].nth_arrival, rows
 
     @cached_property
     def _queued(self) -> sa.CompoundSelect[Any]:
         moment = sa.select(self.database_time.label("now"), self._nth_arrival().label("nth_arrival")).cte("moment")
-        none = sa.null().cast(sa.DateTime(timezone=True))
-        tickets = sa.select(
-            moment, _ticket.c.ticket_id, _ticket.c.priority, _ticket.c.asked_at, _ticket.c.back_at, none.label("due_at")
-        ).outerjoin_from(moment, _ticket, _ticket.c.key == self.key)
+        none, no_text = sa.null().cast(sa.DateTime(timezone=True)), sa.null().cast(sa.Text)
+        no_number = sa.null().cast(sa.BigInteger)
+        its, times = (_ticket.c.ticket_id, _ticket.c.chain, _ticket.c.priority), (_ticket.c.asked_at, _ticket.c.back_at)
+        tickets = sa.select(moment, *its, *times, none.label("due_at"), none.label("slot_at")).outerjoin_from(
+            moment, _ticket, _ticket.c.key == self.key
+        )
         floors = sa.select(
-            moment, sa.null().cast(sa.BigInteger), _priority.c.priority, none, none, _priority.c.due_at
+            moment, no_number, no_text, _priority.c.priority, none, none, _priority.c.due_at, none
         ).join_from(moment, _priority, _priority.c.key == self.key)
-        return sa.union_all(tickets, floors)
+        turns = sa.select(moment, no_number, _turn.c.chain, no_text, none, none, none, _turn.c.slot_at).join_from(
+            moment, _turn, _turn.c.key == self.key
+        )
+        return sa.union_all(tickets, floors, turns)
 
     def _again_s(self, line: Line, opens_at: dt.datetime, now: dt.datetime) -> float:
         """The first in the queue looks again when its slot opens; the next shortly after, in case the first is dead."""
         spacing = self.rate.spacing
-        rank = order([*line.others, line.own], line.due, now, spacing).index(line.own)
+        rank = line.order([*line.others, line.own], now, spacing).index(line.own)
         again_at = max(opens_at, now)
         if rank:
             again_at += (rank - 1) * spacing + OVERDUE
-            overdue = overdue_at(line.own, line.due, spacing)
-            if overdue > now and all(
-                other.priority != line.own.priority or other.number > line.own.number for other in line.others
-            ):
+            same = [line.own, *(other for other in line.others if other.priority == line.own.priority)]
+            overdue = overdue_at(min(same, key=lambda one: one.number), line.due, spacing)
+            if overdue > now and line.order(same, now, spacing)[0] is line.own:
                 again_at = min(again_at, overdue)  # from then on it precedes most of them, so it has to look
         return min((again_at - now).total_seconds() + _SOON_S, LOOK_S_MAX)
 
@@ -272,7 +283,12 @@ class Allowance:
         waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
         waits = {"waited_s": waited_s, "waited_s_max": waited_s}
         used = self.usage(ask.priority, ask.operation, slot_at, permits=1, **waits)
-        with_it = [taken.cte("taken"), served.cte("served"), used.cte("used")]
+        turn = (
+            insert(_turn)
+            .values(key=self.key, chain=self.chain, slot_at=slot_at)
+            .on_conflict_do_update(index_elements=["key", "chain"], set_={"slot_at": slot_at})
+        )
+        with_it = [taken.cte("taken"), served.cte("served"), turn.cte("turn"), used.cte("used")]
         if ask.ticket_id is not None:
             with_it.append(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id).cte("left"))
         given = sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
@@ -285,6 +301,7 @@ class Allowance:
         """What a ticket and a permit tell of a request."""
         return {
             "key": self.key,
+            "chain": self.chain,
             "priority": ask.priority,
             "operation": ask.operation,
             "asked_at": line.own.asked_at,
@@ -299,11 +316,13 @@ class Allowance:
     ) -> Insert:
         """As a statement: adds to the use of this hour; `more`: column -> by how much. Of `waited_s_max` the longest counts."""
         hour_at = sa.func.date_trunc("hour", at, "UTC")
-        new = insert(_usage).values(key=self.key, hour_at=hour_at, priority=priority, operation=operation, **more)
+        new = insert(_usage).values(
+            key=self.key, hour_at=hour_at, chain=self.chain, priority=priority, operation=operation, **more
+        )
         summed = {name: _usage.c[name] + new.excluded[name] for name in more}
         if "waited_s_max" in more:
             summed["waited_s_max"] = sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max)
-        key = ["key", "hour_at", "priority", "operation"]
+        key = ["key", "hour_at", "chain", "priority", "operation"]
         return new.on_conflict_do_update(index_elements=key, set_=summed)
 
 
@@ -311,15 +330,16 @@ def _lock_timeout() -> sa.ColumnElement[str]:
     return sa.func.set_config("lock_timeout", "5s", True)
 
 
-def _line(rows: Sequence[Any], ask: Ask, now: dt.datetime) -> Line:
+def _line(rows: Sequence[Any], ask: Ask, now: dt.datetime, chain: str) -> Line:
     """The waiting requests among the rows of `_queue`. This request is at the end until it has a ticket."""
     tickets = [row for row in rows if row.ticket_id is not None]
-    mine = Waiting(max((row.ticket_id for row in tickets), default=0) + 1, ask.priority, now)
+    mine = Waiting(max((row.ticket_id for row in tickets), default=0) + 1, ask.priority, now, chain)
     back_at = {}
     for row in tickets:
-        one = Waiting(row.ticket_id, row.priority, row.asked_at)
+        one = Waiting(row.ticket_id, row.priority, row.asked_at, row.chain)
         if row.ticket_id == ask.ticket_id:
             mine = one
         elif row.back_at + OVERDUE >= now:
             back_at[one] = row.back_at
-    return Line(mine, back_at, {row.priority: row.due_at for row in rows if row.due_at is not None})
+    due = {row.priority: row.due_at for row in rows if row.due_at is not None}
+    return Line(mine, back_at, due, {row.chain: row.slot_at for row in rows if row.slot_at is not None})

@@ -34,11 +34,12 @@ _RANK = {priority.name: rank for rank, priority in enumerate(PRIORITIES)}
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request that waits for a slot. Numbers grow with time: within a priority the lowest goes first."""
+    """A request that waits for a slot. Numbers grow with time: within a priority the lowest of a chain goes first."""
 
     number: int
     priority: str
     asked_at: dt.datetime
+    chain: str = ""
 
 
 def known(name: str) -> str:
@@ -64,27 +65,49 @@ def due_after(name: str, served_at: dt.datetime, due_at: dt.datetime | None, spa
     return last + rhythm
 
 
-def overdue_at(head: Waiting, due: Mapping[str, dt.datetime], spacing: dt.timedelta) -> dt.datetime:
+def overdue_at(oldest: Waiting, due: Mapping[str, dt.datetime], spacing: dt.timedelta) -> dt.datetime:
     """When the floor of a priority is overdue whose oldest request is this one.
 
     A priority that was idle has no old claims: it is a gap after its first request at the earliest.
     """
-    since = head.asked_at + gap(head.priority, spacing)
-    return max(since, due[head.priority]) if head.priority in due else since
+    since = oldest.asked_at + gap(oldest.priority, spacing)
+    return max(since, due[oldest.priority]) if oldest.priority in due else since
 
 
 def order(
-    waiting: Iterable[Waiting], due: Mapping[str, dt.datetime], now: dt.datetime, spacing: dt.timedelta
+    waiting: Iterable[Waiting],
+    due: Mapping[str, dt.datetime],
+    now: dt.datetime,
+    spacing: dt.timedelta,
+    served: Mapping[str, dt.datetime] | None = None,
 ) -> list[Waiting]:
     """The waiting requests in the order of service, if no other request comes.
 
-    First the heads of priorities whose floor is overdue, the longest overdue before others; then by priority, oldest first. `due`:
-    what `due_after` returned for each priority.
+    First the heads of priorities whose floor is overdue, the longest overdue before others; then by priority, and within it the chains take
+    turns, each with its oldest request. `due`: what `due_after` returned for each priority; `served`: each chain's last slot.
     """
-    queue = sorted(waiting, key=lambda request: (_RANK[request.priority], request.number))
+    queue = _in_turns(waiting, served or {})
     heads: dict[str, Waiting] = {}
+    oldest: dict[str, Waiting] = {}
     for request in queue:
         heads.setdefault(request.priority, request)
-    since = {head: overdue_at(head, due, spacing) for head in heads.values()}
+        oldest[request.priority] = min(request, oldest.get(request.priority, request), key=_number)
+    since = {head: overdue_at(oldest[priority], due, spacing) for priority, head in heads.items()}
     first = sorted((head for head in since if since[head] <= now), key=lambda head: (since[head], _RANK[head.priority]))
     return first + [request for request in queue if request not in first]
+
+
+def _number(request: Waiting) -> int:
+    return request.number
+
+
+def _in_turns(waiting: Iterable[Waiting], served: Mapping[str, dt.datetime]) -> list[Waiting]:
+    """By priority; within it one request of each chain in each round, the chain first that was served the longest time ago."""
+    rounds: dict[tuple[str, str], int] = {}
+    places = {}
+    for request in sorted(waiting, key=_number):
+        its = (request.priority, request.chain)
+        rounds[its] = rounds.get(its, -1) + 1
+        last = served[request.chain].timestamp() if request.chain in served else float("-inf")
+        places[request] = (_RANK[request.priority], rounds[its], last, request.number)
+    return sorted(places, key=places.__getitem__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -18,6 +18,10 @@ _SCHEMA = "rate_limit"
 
 def _key() -> sa.Column[str]:
     return text("key", "What the platform counts by, as configured", primary_key=True)
+
+
+def _chain(**options: Any) -> sa.Column[str]:
+    return text("chain", "The chain that asked; empty: it has no name", nullable=False, server_default="", **options)
 
 
 def _words() -> tuple[sa.Column[str], sa.Column[str]]:
@@ -57,11 +61,22 @@ priority = sa.Table(
     comment="When each priority was served, so that none starves",
 )
 
+turn = sa.Table(
+    "turn",
+    metadata,
+    _key(),
+    _chain(primary_key=True),
+    moment("slot_at", "Its last slot", nullable=False),
+    schema=_SCHEMA,
+    comment="When each chain was served, so that chains with work of one priority take turns",
+)
+
 ticket = sa.Table(
     "ticket",
     metadata,
     identity("ticket_id", "Order of asking"),
     text("key", "Which allowance", nullable=False, index=True),
+    _chain(),
     *_words(),
     moment("asked_at", "When it began to wait", nullable=False),
     moment(
@@ -78,6 +93,7 @@ permit = sa.Table(
     metadata,
     identity("permit_id", "Order of giving"),
     text("key", "Which allowance", nullable=False),
+    _chain(),
     *_words(),
     moment("asked_at", "When it began to wait", nullable=False),
     moment("slot_at", "Its slot: it may not arrive before", nullable=False),
@@ -92,6 +108,7 @@ usage = sa.Table(
     metadata,
     _key(),
     moment("hour_at", "Start of the hour, UTC", primary_key=True),
+    _chain(primary_key=True),
     text("priority", "The priority; empty for answers, which do not have one", primary_key=True),
     text("operation", "Which call of the interface", primary_key=True),
     count("permits", "Slots given"),

@@ -108,7 +108,7 @@ def _deliver_all(context: Context, lease: Lease, sent: Sent, progress: Callable[
 
 def forecast(context: Context, requests: int) -> Forecast:
     """How long so many requests about promotions take: each is sent once, and its job is polled once."""
-    limiter = RateLimiter(context.engine, counted(context.settings), context.clock)
+    limiter = RateLimiter(context.limits, counted(context.settings), context.clock)
     return limiter.forecast(2 * requests, priority="promotion")
 
 

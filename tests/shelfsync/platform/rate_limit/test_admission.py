@@ -91,6 +91,48 @@ def test_urgent_work_goes_first_and_no_priority_starves(engine):
 
 
 @pytest.mark.slow
+def test_chains_with_work_of_one_priority_take_turns(engine):
+    """Twelve workers of one chain, one of each of two others: who has the longest queue has no larger part."""
+    world = World(engine, Rate(60), 21, chains=dict.fromkeys(range(12), "north") | {12: "south", 13: "west"})
+    for worker in range(14):
+        world.works(worker, "catalog", start_s=0.01 * worker)
+    world.run(120)
+    served = Counter(world.chains[one.worker] for one in world.departures)
+    # one worker asks again when its answer came, so it may miss a round
+    assert served["south"] >= len(world.departures) / 3 * 0.7
+    assert served["west"] >= len(world.departures) / 3 * 0.7
+    assert served["north"] >= len(world.departures) / 3 * 0.9
+    assert world.used_share(10, 120) >= 0.97
+
+
+@pytest.mark.slow
+def test_urgent_work_of_one_chain_goes_first_and_starves_no_other(engine):
+    world = World(engine, Rate(60), 22, chains=dict.fromkeys(range(4), "north") | {4: "south", 5: "west"})
+    for worker in range(4):
+        world.works(worker, "stop_sell")
+    for worker in (4, 5):
+        world.works(worker, "catalog")
+    world.run(200)
+    served = Counter(world.chains[one.worker] for one in world.departures)
+    assert served["north"] > 0.8 * len(world.departures)
+    for chain in ("south", "west"):  # the floor of the priority, divided by the chains that have work in it
+        assert served[chain] >= 200 / 1.02 * 0.10 / 2 * 0.7
+
+
+def test_the_use_of_the_limit_names_the_chain(engine):
+    world = World(engine, Rate(60), 23, chains={0: "north", 1: "south"})
+    world.works(0, "catalog", requests=3)
+    world.works(1, "catalog", requests=2)
+    world.run(15)
+    usage = tables.usage.c
+    with engine.connect() as connection:
+        rows = connection.execute(
+            sa.select(usage.chain, usage.permits).where(usage.priority != "").order_by(usage.chain)
+        )
+        assert [tuple(row) for row in rows] == [("north", 3), ("south", 2)]
+
+
+@pytest.mark.slow
 def test_an_order_leaves_within_a_few_slots_however_long_the_queue(engine):
     world = World(engine, Rate(60), 7)
     for worker in range(12):

@@ -1,0 +1,85 @@
+"""The chains of one installation: their names, and where the settings of each are given.
+
+A chain is a section `[chains.NAME]` of the settings file, or variables `SHELFSYNC_CHAINS__NAME__...`. What it sets is its own; everything else
+it shares with the others. An installation without such a section is one chain, without a name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PREFIX = "SHELFSYNC_CHAINS__"
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_NAME_MAX = 30
+"""The name is a part of a database's name, and PostgreSQL cuts those at 63 bytes."""
+
+_chosen: ContextVar[str | None] = ContextVar("chain", default=None)
+
+
+def choose(name: str | None) -> None:
+    """Makes this the chain of all settings that are read from now on; None: the one that SHELFSYNC_CHAIN names, if any."""
+    _chosen.set(name)
+
+
+@contextmanager
+def chosen(name: str | None) -> Iterator[None]:
+    """The same for as long as the block lasts."""
+    before = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
+
+
+def chain_in_use() -> str | None:
+    """The chosen chain, or the one that SHELFSYNC_CHAIN names."""
+    return _chosen.get() or os.environ.get("SHELFSYNC_CHAIN") or None
+
+
+def variables_of(name: str) -> str:
+    """How the variables of one chain begin."""
+    return f"{PREFIX}{name.upper()}__"
+
+
+def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every chain, sorted. `sections`: what the file has under `chains`.
+
+    A ConfigurationError: a name that cannot be one, or a variable that names none of the file's chains, which is a slip of the pen.
+    """
+    variables = sorted(name.upper() for name in os.environ if name.upper().startswith(PREFIX))
+    named = {variable.removeprefix(PREFIX).partition("__")[0].lower(): variable for variable in variables}
+    for name in (*sections, *named):
+        if _NAME.fullmatch(name) is None or len(name) > _NAME_MAX:
+            raise ConfigurationError(
+                named.get(name, f"chains.{name}"),
+                f"{name!r} cannot name a chain",
+                f"Write small letters, digits and single underscores, at most {_NAME_MAX}, a letter first.",
+            )
+    if sections and (others := sorted(set(named) - set(sections))):
+        raise ConfigurationError(
+            named[others[0]],
+            f"the settings file has no chain {others[0]!r}",
+            f"Its chains are {', '.join(sorted(sections))}; add [chains.{others[0]}] to the file, or correct the variable.",
+        )
+    return tuple(sorted({*sections, *named}))
+
+
+def require(name: str | None, names: tuple[str, ...]) -> None:
+    """A ConfigurationError if that is none of the chains, or if there are chains and none is named."""
+    listed = ", ".join(names)
+    if name is None and names:
+        problem = f"this installation has the chains {listed}, and none is named"
+        raise ConfigurationError("SHELFSYNC_CHAIN", problem, f"Add --chain {names[0]}.")
+    if name is not None and name not in names:
+        has = f"has the chains {listed}" if names else "has one chain, without a name"
+        remedy = f"Add --chain {names[0]}." if names else "The platform's id of the chain is SHELFSYNC_PLATFORM__CHAIN."
+        raise ConfigurationError("SHELFSYNC_CHAIN", f"there is no chain {name!r}: this installation {has}", remedy)

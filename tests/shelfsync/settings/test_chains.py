@@ -1,0 +1,138 @@
+"""Several chains of one installation: what each sets is its own, the rest they share."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from shelfsync.errors import ConfigurationError
+from shelfsync.secret_mask import mask
+from shelfsync.settings import chain_names, read_settings
+from shelfsync.settings.chains import choose, chosen, names_in
+from shelfsync.settings.reading import shown_settings
+
+FILE = """
+currency = "EUR"
+database_url = "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
+lake_url = "s3://bucket/lake"
+[platform]
+base_url = "https://platform.example"
+timeout_s = 20
+[chains.north]
+time_zone = "Europe/Oslo"
+currency = "NOK"
+[chains.north.platform]
+chain = "n-1"
+client_secret = "north-secret-0123456789"
+[chains.south_2]
+lake_url = "s3://other/lake"
+database_url = "postgresql://ours:secret-of-all@db.example/southern"
+[chains.south_2.platform]
+chain = "s-1"
+"""
+
+
+@pytest.fixture
+def file(monkeypatch, tmp_path):
+    """Writes the settings file; without an argument the one above."""
+    for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
+        monkeypatch.delenv(name)
+    path = tmp_path / "shelfsync.toml"
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(path))
+
+    def write(text: str = FILE) -> None:
+        path.write_text(text)
+        path.chmod(0o600)
+
+    write()
+    choose(None)
+    return write
+
+
+def _of(chain):
+    with chosen(chain):
+        return read_settings()
+
+
+def test_a_chain_has_its_own_and_what_all_share(file):
+    north, south = _of("north"), _of("south_2")
+    assert chain_names() == ("north", "south_2")
+    assert (north.chain, north.time_zone, north.currency, north.platform.chain) == (
+        "north",
+        "Europe/Oslo",
+        "NOK",
+        "n-1",
+    )
+    assert (south.chain, south.time_zone, south.currency, south.platform.chain) == ("south_2", "UTC", "EUR", "s-1")
+    assert north.platform.base_url == south.platform.base_url == "https://platform.example"
+    assert north.platform.timeout_s == 20
+    assert read_settings().platform.chain is None
+
+
+def test_each_chain_has_a_database_and_a_folder_of_the_lake_and_all_share_the_count(file):
+    north, south = _of("north"), _of("south_2")
+    shared = "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
+    assert north.database_url.get_secret_value() == shared.replace("/shelfsync", "/shelfsync_north")
+    assert south.database_url.get_secret_value() == "postgresql://ours:secret-of-all@db.example/southern"
+    assert north.rate_limit.database_url.get_secret_value() == shared
+    assert (north.lake, south.lake) == ("s3://bucket/lake/north", "s3://other/lake/south_2")
+    assert read_settings().lake == "s3://bucket/lake"
+
+
+def test_the_environment_names_a_chain_as_the_file_does(file, monkeypatch):
+    monkeypatch.setenv(
+        "SHELFSYNC_CURRENCY", "USD"
+    )  # of all chains: before the file's, behind what is given for a chain
+    monkeypatch.setenv("SHELFSYNC_CHAINS__SOUTH_2__PLATFORM__CLIENT_SECRET", "south-secret-0123456789")
+    monkeypatch.setenv("SHELFSYNC_CHAINS__SOUTH_2__ERP__VENDOR_IDS", '{"M1": "store-001"}')
+    south = _of("south_2")
+    assert (south.currency, _of("north").currency) == ("USD", "NOK")
+    assert south.platform.client_secret.get_secret_value() == "south-secret-0123456789"
+    assert south.erp.vendor_ids == {"M1": "store-001"}
+    assert "south-secret" not in mask("x south-secret-0123456789 x")
+
+
+def test_chains_may_be_in_the_environment_alone(file, monkeypatch):
+    file("")
+    monkeypatch.setenv("SHELFSYNC_CHAINS__WEST__PLATFORM__CHAIN", "w-1")
+    monkeypatch.setenv("SHELFSYNC_CHAIN", "west")
+    assert chain_names() == ("west",)
+    assert read_settings().platform.chain == "w-1"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("SHELFSYNC_CHAIN", "nroth", "there is no chain 'nroth'"),
+        ("SHELFSYNC_CHAINS__NROTH__CURRENCY", "USD", "has no chain 'nroth'"),
+        ("SHELFSYNC_CHAINS__NORTH__CURENCY", "USD", "there is no such setting; the nearest is SHELFSYNC_CURRENCY"),
+        ("SHELFSYNC_CHAINS__NORTH__PLATFORM__CHAIM", "x", "there is no such setting"),
+        ("SHELFSYNC_CHAINS__NORTH__ERP__VENDOR_IDS", "M1=store", "is no JSON"),
+        ("SHELFSYNC_CHAINS", "north", "there is no such setting"),
+    ],
+)
+def test_a_slip_of_the_pen_is_an_error_and_makes_no_chain(file, monkeypatch, variable, value, says):
+    monkeypatch.setenv("SHELFSYNC_CHAIN", "north")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings()
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["North", "1north", "north__sea", "north-sea", "_x", "x_", "", "ü", "n" * 31, 'n"; DROP']
+)
+def test_a_name_that_cannot_be_one_is_an_error(file, name):
+    with pytest.raises(ConfigurationError, match="cannot name a chain"):
+        names_in({name: {}})
+
+
+def test_the_list_of_settings_says_which_is_of_the_chain_alone(file, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_CHAINS__NORTH__PLATFORM__CLIENT_ID", "n")
+    with chosen("north"):
+        rows = {row["name"]: row for row in shown_settings()}
+    assert rows["currency"]["source"].endswith("[chains.north]")
+    assert rows["platform.client_id"]["source"] == "environment of the chain"
+    assert rows["platform.base_url"]["source"].startswith("file ")
+    assert "secret" not in str(rows["database_url"]["value"])

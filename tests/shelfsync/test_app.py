@@ -1,0 +1,75 @@
+"""The databases of an installation with chains: one for each, and one that counts the requests of all."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from psycopg import sql
+
+from shelfsync.app import open_app
+from shelfsync.errors import ConfigurationError
+from shelfsync.platform.rate_limit import RateLimiter, tables
+from shelfsync.settings import read_settings
+from shelfsync.settings.chains import chosen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def chains(monkeypatch, tmp_path, empty_database_url, administration) -> Iterator[str]:
+    """Two chains in a database of this test; their databases go with it. The DSN of the shared one."""
+    path = tmp_path / "shelfsync.toml"
+    path.write_text(f'home = "{tmp_path}"\n[chains.north]\n[chains.south]\n')
+    path.chmod(0o600)
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(path))
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", empty_database_url)
+    yield empty_database_url
+    name = psycopg.conninfo.conninfo_to_dict(empty_database_url)["dbname"]
+    for chain in ("north", "south"):
+        database = sql.Identifier(f"{name}_{chain}")
+        administration.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
+
+
+def _opened(chain):
+    with chosen(chain):
+        return open_app(read_settings())
+
+
+def test_each_chain_gets_a_database_and_its_requests_are_counted_in_the_shared_one(chains):
+    for chain in ("north", "south"):
+        with _opened(chain) as context:
+            assert context.engine.url.database.endswith(f"_{chain}")
+            limiter = RateLimiter(context.limits, context.settings.rate_limit, context.clock, chain=chain)
+            limiter.admit("put_catalog", "catalog", ())
+            limiter.done("put_catalog", "catalog", True)
+            with context.engine.connect() as own, context.limits.connect() as shared:
+                count = sa.select(sa.func.count()).select_from(tables.permit)
+                assert own.execute(count).scalar_one() == 0
+                served = list(shared.execute(sa.select(tables.turn.c.chain).order_by(tables.turn.c.chain)).scalars())
+    assert served == ["north", "south"]
+
+
+def test_without_a_chain_nothing_is_opened(chains):
+    with pytest.raises(ConfigurationError, match="has the chains north, south, and none is named"), _opened(None):
+        pass
+
+
+@pytest.mark.slow
+def test_a_role_that_may_create_no_database_is_told_the_statement(chains, administration, monkeypatch):
+    role = f"plain_{uuid.uuid4().hex[:8]}"
+    administration.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'plain-secret'").format(sql.Identifier(role)))
+    parts = psycopg.conninfo.conninfo_to_dict(chains)
+    address = f"postgresql://{role}:plain-secret@{parts['host']}:{parts['port']}/{parts['dbname']}"
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", address)
+    try:
+        with pytest.raises(ConfigurationError) as caught, _opened("north"):
+            pass
+        assert f"CREATE DATABASE {parts['dbname']}_north OWNER {role};" in str(caught.value)
+        assert "plain-secret" not in str(caught.value)
+    finally:
+        administration.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
