@@ -21,6 +21,7 @@ from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.status import status
+from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
@@ -157,7 +158,7 @@ def _stores(context: Context, _: Connection) -> Found:
     late_s = context.settings.alerts.late_minutes * 60
     for row in status(context, runs=0)["vendors"]:
         vendor, oldest = row["vendor"], row["oldest_unacknowledged_s"]
-        if oldest is not None and oldest > late_s and row["paused"] is None:
+        if is_late(row, late_s=late_s):
             found["store_late", vendor] = (
                 f"{vendor}: the oldest change of the ERP waits for {oldest / 60:.0f} minutes"
                 f" ({row['pending'] or 0:,} pending, {row['in_flight'] or 0:,} on their way)"

@@ -39,8 +39,8 @@ def status() -> Answer:
 
 
 def read_status(context: Context) -> dict[str, Any]:
-    """What `catalog.steps.status.status` returns, and `"orders": {...}` as `orders.steps.watch.order_gauges` returns it."""
-    from shelfsync.catalog.steps.status import status as of_catalog
+    """What `catalog.steps.overview.overview` returns, and `"orders": {...}` as `orders.steps.watch.order_gauges` returns it."""
+    from shelfsync.catalog.steps.overview import overview as of_catalog
     from shelfsync.orders.steps.watch import order_gauges
 
     with context.engine.connect() as connection:
@@ -92,6 +92,7 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
     from shelfsync import outages
     from shelfsync.terminal import orders_lines, status_tables
 
+    yield result["sentence"]
     for label, found in (
         ("PAUSED", result["paused"]),
         ("RESTORED", result["restorations"]),

@@ -16,11 +16,11 @@ from shelfsync.pages.alerts import ALERTS
 from shelfsync.pages.explain import EXPLAIN
 from shelfsync.pages.holds import HOLDS
 from shelfsync.pages.orders import ORDERS
+from shelfsync.pages.overview import OVERVIEW
 from shelfsync.pages.pause import SWITCHES
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
-from shelfsync.pages.vendors import VENDORS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (VENDORS, ALERTS, HOLDS, REJECTIONS, QUARANTINE, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (OVERVIEW, ALERTS, HOLDS, REJECTIONS, QUARANTINE, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

@@ -11,7 +11,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 from browser_fixture import browser, chromium
 from serving import serving
 from shelfsync.alerts.ledger import alerts
-from shelfsync.pages.app import create_app
+from shelfsync.pages.app import PAGES, create_app
 from shelfsync.pages.shell import Viewer
 
 __all__ = ["browser", "chromium"]
@@ -87,4 +87,16 @@ def test_an_alarm_is_red_on_every_page(troubled, browser, scheme):
                 assert _contrast(colour, background, PAPER[scheme]) >= 4.5, (path, colour, background)
         page.goto("/orders")
         assert "3 orders reach no store" in page.get_by_role("alert").last.inner_text()
+        context.close()
+
+
+@pytest.mark.slow
+def test_no_page_scrolls_sideways_on_a_phone(troubled, browser):
+    app = create_app(lambda: troubled, guard)
+    with serving(uvicorn.Config(app, log_level="warning")) as address:
+        context = browser.new_context(base_url=address, viewport={"width": 390, "height": 800})
+        page = context.new_page()
+        for path in (*(one.path for one in PAGES), "/explain?vendor=store-001&sku=a"):
+            page.goto(path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
         context.close()

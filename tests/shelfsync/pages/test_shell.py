@@ -166,12 +166,12 @@ def test_a_first_sync_in_progress_is_no_error(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.platform.control("PUT", "settings", {"job_seconds": 3600})
     world.begin("full", upto="deliver")
-    assert _rows(browse(world.app)) == [("", "first sync in progress")]
+    assert _rows(browse(world.app)) == [("at work", "First sync in progress")]
     world.begin("delta", upto="deliver")
     assert [row["last_state"] for row in world.app.status()["vendors"]] == ["busy"]
     ((tone, words),) = _rows(browse(world.app))
-    assert tone == ""
-    assert words.startswith("first sync in progress: ")
+    assert tone == "at work"
+    assert words.startswith("First sync in progress: ")
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_a_store_whose_first_sync_succeeded_is_not_in_progress(world, browse):
         if word == "confirm":
             world.app.wait(run_id, vendors)
         world.app.step(word, run_id, vendors)
-    assert _rows(browse(world.app)) == [("", "acknowledged")]
+    assert _rows(browse(world.app)) == [("right", "Acknowledged")]
 
 
 @pytest.mark.slow
@@ -196,10 +196,10 @@ def test_work_in_progress_is_distinguished_from_a_failure(world, browse):
     world.platform.control("PUT", "settings", {"job_seconds": 3600})
     world.erp.put("store-001", "a", "2.00")
     world.begin("delta", upto="deliver")
-    assert _rows(browse(world.app)) == [("", "in progress")]
+    assert _rows(browse(world.app)) == [("at work", "In progress")]
     with world.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'no'")
-    assert _rows(browse(world.app)) == [("bad", "failed: no")]
+    assert _rows(browse(world.app)) == [("failing", "Failed: no")]
 
 
 def test_a_vendor_that_waits_after_consecutive_failures_is_an_error(world, browse):
@@ -208,14 +208,20 @@ def test_a_vendor_that_waits_after_consecutive_failures_is_an_error(world, brows
     with world.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'busy', error = 'the last 9 requests failed'")
         connection.exec_driver_sql("UPDATE ledger.vendor SET consecutive_failures = 9")
-    assert _rows(browse(world.app)) == [("bad", "busy: the last 9 requests failed")]
+    assert _rows(browse(world.app)) == [("failing", "Busy: the last 9 requests failed")]
 
 
 def _rows(client):
-    """Colour and text of each vendor's row: (class, the text behind the run's number)."""
-    body = client.get("/").text.partition("<tbody>")[2].partition("</tbody>")[0]
-    rows = re.findall(r"<tr(?: class=\"(\w+)\")?>(.*?)</tr>", body, re.DOTALL)
-    return [(tone, text.rpartition("<td>")[2].strip().partition(" ")[2]) for tone, text in rows]
+    """State and last run's words of each vendor's tile, with the error behind a colon."""
+    tiles = re.findall(r'<li class="tile [^"]*">(.*?)</li>', client.get("/").text, re.DOTALL)
+    return [_tile(tile) for tile in tiles]
+
+
+def _tile(text):
+    state = re.search(r'<span class="state">([^<]+)', text).group(1)
+    words = re.search(r"</h3>\s*<p>([^.]+)\.", text).group(1)
+    error = re.search(r"<p>Run \d+: (.*?)</p>", text)
+    return state, words + (f": {error.group(1)}" if error else "")
 
 
 def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world, browse):
@@ -247,4 +253,4 @@ def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
     world.platform.faults({"at": "job", "kind": "failed"})
     world.sync("full")
     ((tone, words),) = _rows(browse(world.app))
-    assert tone == "bad", words
+    assert tone == "failing", words

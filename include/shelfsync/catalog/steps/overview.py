@@ -1,0 +1,117 @@
+"""overview: the status with what a person reads first. One sentence, the condition of each store, and the figures of the last day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import restorations
+from shelfsync.catalog.steps.status import status
+from shelfsync.catalog.store_condition import BY_ITSELF, condition, shows_the_erp, words
+from shelfsync.catalog.warehouse.rows_by_reason import REJECTED, Asked, groups
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import HoldState
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+REASONS = 8
+"""Reasons of rejections that a person sees at once; the list of rejections has them all."""
+
+_READING = """
+SELECT extract(epoch FROM ledger.instant() - (
+        SELECT e.read_at FROM ledger.extract AS e JOIN ledger.run USING (run_id)
+        WHERE NOT run.dry_run AND run.skus = '{}' ORDER BY e.extract_id DESC LIMIT 1)) AS ago_s,
+    :every_s - extract(epoch FROM ledger.instant() - (
+        SELECT started_at FROM ledger.run WHERE kind = 'delta' AND NOT dry_run AND skus = '{}' ORDER BY run_id DESC LIMIT 1)) AS next_s
+"""
+_ACCEPTANCE = """
+SELECT coalesce(sum(job.sent), 0) AS sent, coalesce(sum(job.accepted), 0) AS accepted, coalesce(sum(job.rejected), 0) AS rejected,
+    coalesce(sum(job.unaccounted), 0) AS unaccounted
+FROM ledger.vendor AS v JOIN warehouse.catalog_job AS job ON job.vendor = v.vendor
+WHERE job.sent_at > ledger.instant() - interval '2 days' AND job.ended_at > ledger.instant() - interval '1 day'
+    AND job.accepted + job.rejected + job.unaccounted > 0
+"""
+_DRIFT = """
+SELECT drift.cause, count(*) AS differing, count(DISTINCT drift.vendor) AS stores
+FROM ledger.vendor AS v
+CROSS JOIN LATERAL (
+    SELECT observation_id FROM warehouse.observation WHERE observation.vendor = v.vendor ORDER BY observed_at DESC LIMIT 1
+) AS newest
+JOIN warehouse.drift USING (observation_id)
+WHERE v.forgotten IS NULL GROUP BY drift.cause ORDER BY differing DESC, drift.cause
+"""
+"""Of the newest observation of each vendor."""
+
+
+def overview(context: Context) -> dict[str, Any]:
+    """What `status` returns, and `sentence`, `reading`, `holds_waiting`, `acceptance`, `rejections` and `drift`.
+
+    Each row of `vendors` has in addition its `condition`, `shows_the_erp`, the `words` of its last run, what happens `by_itself`, and its
+    `restorations`.
+    """
+    found = status(context)
+    late_s = context.settings.alerts.late_minutes * 60
+    for row in found["vendors"]:
+        now = condition(row, late_s=late_s)
+        row |= {"condition": str(now), "by_itself": BY_ITSELF[now]}
+        row |= {"shows_the_erp": shows_the_erp(row), "words": words(row)}
+    with context.engine.connect() as connection:
+        restored = restorations.in_force(connection)
+        waiting = sum(hold.state == HoldState.OPEN for hold in holds.in_force(connection))
+        found |= {
+            "reading": _reading(connection, every_s=context.settings.sync.delta_interval_s),
+            "holds_waiting": waiting,
+            "acceptance": _acceptance(connection),
+            "rejections": groups(connection, REJECTED, Asked(), most=REASONS),
+            "drift": [dict(row) for row in connection.execute(sa.text(_DRIFT)).mappings()],
+        }
+    for row in found["vendors"]:
+        row["restorations"] = [str(one) for one in restored if one.vendor == row["vendor"]]
+    return {"sentence": sentence(found), **found}
+
+
+def _reading(connection: Connection, *, every_s: float) -> dict[str, float | None]:
+    row = connection.execute(sa.text(_READING), {"every_s": every_s}).mappings().one()
+    return {name: None if value is None else float(value) for name, value in row.items()}
+
+
+def _acceptance(connection: Connection) -> dict[str, int]:
+    """Of the jobs that ended in the last day, by the vendor's jobs of the last two."""
+    row = connection.execute(sa.text(_ACCEPTANCE)).mappings().one()
+    return {name: int(value) for name, value in row.items()}
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """How the chain is, in one sentence for a person."""
+    vendors = found["vendors"]
+    if not vendors:
+        return "No store is known yet: the first full sync reads them."
+    right = sum(row["shows_the_erp"] for row in vendors)
+    parts = [f"{right:,} of {len(vendors):,} stores show what the ERP says{_but(vendors)}"]
+    ago_s, next_s = found["reading"]["ago_s"], found["reading"]["next_s"]
+    if ago_s is not None:
+        parts[0] += ", read just now" if ago_s < 60 else f", read {_minutes(ago_s)} ago"
+    if next_s is not None:
+        parts.append(f"next reading in {_minutes(next_s)}" if next_s >= 60 else "the next reading is due")
+    if waiting := found["holds_waiting"]:
+        parts.append(f"{waiting:,} {'hold waits' if waiting == 1 else 'holds wait'} for you")
+    return "; ".join(parts) + "."
+
+
+def _but(vendors: list[dict[str, Any]]) -> str:
+    rejected = sum(row["rejected"] or 0 for row in vendors)
+    unsendable = sum(row["quarantined"] or 0 for row in vendors)
+    parts = [f"{rejected:,} {'product' if rejected == 1 else 'products'} that the platform rejects"] if rejected else []
+    parts += [f"{unsendable:,} {'row' if unsendable == 1 else 'rows'} that cannot be sent"] if unsendable else []
+    return f" except {' and '.join(parts)}" if parts else ""
+
+
+def _minutes(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes >= 120:
+        return f"{minutes // 60:,} hours"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
