@@ -18,7 +18,7 @@ from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
-from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
+from shelfsync.catalog.ledger import change_files, extracts, jobs, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
@@ -26,7 +26,7 @@ from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.errors import in_one_line
-from shelfsync.inbox import events
+from shelfsync.inbox import events, refusals
 from shelfsync.platform import kill_switch
 from shelfsync.platform.rate_limit.tables import allowance, counted
 from shelfsync.promotions.ledger.tables import promotion_run
@@ -49,6 +49,9 @@ STOPS = 2
 """So many stops in a row by the platform are more than a limit that was reached once."""
 POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
 """The webhook is silent if so many jobs ended without it, for so long; after a week it counts as switched off."""
+JUDGED_SKUS = 20
+"""The share of accepted SKUs is that of the last results of so many SKUs at least."""
+DAG_KINDS = ("dag_off", "dag_late")
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
 
@@ -59,15 +62,18 @@ class Growing(NamedTuple):
     number: int
 
 
-def watch(context: Context) -> dict[str, Any]:
+def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> dict[str, Any]:
     """Opens and closes alerts by what is wrong now, and sends their messages: `{"opened", "closed", "sent", "refused"}`.
+
+    `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay as they are.
 
     ConfigurationError: a route has a wrong address. The alerts are kept all the same.
     """
     found: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str], int] = {}
     looked: list[str] = []
-    for kinds, find in _FINDERS.items():
+    finders = _FINDERS if find_dags is None else {**_FINDERS, DAG_KINDS: lambda _context, _connection: find_dags()}
+    for kinds, find in finders.items():
         try:
             with context.engine.connect() as connection:
                 seen = find(context, connection)
@@ -263,6 +269,30 @@ def _webhook(_: Context, connection: Connection) -> Found:
     }
 
 
+def _refused(_: Context, connection: Connection) -> Found:
+    """Calls to the receiver with a wrong secret, for more than a minute. The platform's next event, or an hour without one, ends it."""
+    whose = {refusals.INBOX: "events", refusals.PICKING: "picking results"}
+    return {
+        ("secret_refused", whose[endpoint]): f"the receiver rejected {one.calls:,} calls with {whose[endpoint]} since"
+        f" {display.instant(one.began_at)}, because their secret is wrong; the last came at {display.instant(one.last_at)}"
+        for endpoint, one in refusals.lately(connection).items()
+    }
+
+
+def _accepted(context: Context, connection: Connection) -> Found:
+    """Stores of whose last results, of at least `JUDGED_SKUS`, too few SKUs were accepted."""
+    share = context.settings.alerts.accepted_share
+    return {
+        (
+            "few_accepted",
+            one.vendor,
+        ): f"{one.vendor}: the platform accepted {one.accepted:,} of the last {one.reported:,}"
+        f" SKUs sent. `shelfsync rejections list --vendor {one.vendor}`"
+        for one in jobs.acceptance(connection, skus=JUDGED_SKUS, hours=24)
+        if one.accepted < share * one.reported
+    }
+
+
 def _disk(context: Context, _: Connection) -> Found:
     """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder."""
     found: dict[tuple[str, str], str] = {}
@@ -295,6 +325,8 @@ _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("rejected", "drift_returns"): _rejected,
     ("rate_limited",): _limited,
     ("no_webhook",): _webhook,
+    ("secret_refused",): _refused,
+    ("few_accepted",): _accepted,
     ("disk",): _disk,
 }
 """The kinds that each finder looks for. What no finder has is opened and closed by a step: of orders, and of the messages themselves."""

@@ -140,9 +140,10 @@ def recover() -> dict[str, Any]:
 def watch_alerts() -> dict[str, Any]:
     """Opens and closes alerts, and sends their messages. A route that refuses is an alert itself, so it fails no task."""
     from shelfsync.conditions import watch
+    from shelfsync_airflow.dag_states import wrong_dags
 
     with open_app(PLATFORM) as app:
-        result = watch(app)
+        result = watch(app, find_dags=wrong_dags)
     return {name: len(found) for name, found in result.items()}
 
 

@@ -225,6 +225,47 @@ def test_a_condition_that_cannot_be_looked_at_hides_no_other(context, monkeypatc
     assert kinds(context) == {("erp_away", "")}
 
 
+def refused(context, endpoint, minutes):
+    row = "INSERT INTO inbox.refusal (endpoint, calls, refused_at) VALUES (:endpoint, 3, now() - make_interval(mins => :m))"
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(row), {"endpoint": endpoint, "m": minutes})
+
+
+def test_calls_with_a_wrong_secret_are_an_alert_once_they_go_on_until_the_platform_has_it(context):
+    refused(context, "inbox", 3)
+    assert kinds(context) == set(), "a stranger tried once"
+    refused(context, "inbox", 2)
+    refused(context, "picking", 2)
+    assert kinds(context) == {("secret_refused", "events")}
+    event = "INSERT INTO inbox.event (kind, identity, body) VALUES ('unknown', 'x', '')"
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(event))
+    assert kinds(context) == set()
+    refused(context, "picking", 1)
+    assert kinds(context) == {("secret_refused", "picking results")}, "an event of the platform says nothing of a store"
+    older(context, "inbox.refusal", "refused_at", 60)
+    assert kinds(context) == set()
+
+
+def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accepted(world, context):
+    for number in range(conditions.JUDGED_SKUS):
+        world.erp.put("store-001", f"new-{number}", "2.00")
+    world.sync("delta")
+    assert ("few_accepted", "store-001") in kinds(context)
+    assert ("few_accepted", "store-001") not in kinds(with_alerts(context, accepted_share=0))
+    known = [f"new-{number}" for number in range(conditions.JUDGED_SKUS)]
+    world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
+    world.sync("full")
+    assert kinds(context) == set()
+
+
+def test_what_a_caller_knows_of_dags_stays_while_another_watch_cannot_ask(context):
+    conditions.watch(context, find_dags=lambda: {("dag_off", "housekeeping"): "housekeeping is off"})
+    assert kinds(context) == {("dag_off", "housekeeping")}
+    conditions.watch(context, find_dags=dict)
+    assert kinds(context) == set()
+
+
 def test_every_kind_has_one_that_finds_it():
     found = [kind for looked in conditions._FINDERS for kind in looked]
-    assert sorted([*found, *orders_watch.KINDS, "not_watched", "route_away"]) == sorted(KINDS)
+    assert sorted([*found, *conditions.DAG_KINDS, *orders_watch.KINDS, "not_watched", "route_away"]) == sorted(KINDS)

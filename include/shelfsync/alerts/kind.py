@@ -112,6 +112,29 @@ KINDS = {
             *("no_webhook", Severity.WARNING, "the webhook is silent", "Prices, stop-sells and orders are later."),
             *("shelfsync polls instead.", Alarm.POLLED),
         ),
+        _kind(
+            *(
+                "secret_refused",
+                Severity.WARNING,
+                "calls come with a wrong secret",
+                "Later values, if it is the platform.",
+            ),
+            *("shelfsync polls instead; picking results wait at the store.", Alarm.CALLS_REJECTED),
+        ),
+        _kind(
+            *(
+                "few_accepted",
+                Severity.WARNING,
+                "the platform accepts too few SKUs of a store",
+                "These products keep their values.",
+            ),
+            *("The daily full sync tries them again.", "products-rejected.md"),
+        ),
+        _kind("dag_off", Severity.WARNING, "a DAG is off", "Unknown: it depends on the DAG.", _NOTHING, "dag-off.md"),
+        _kind(
+            *("dag_late", Severity.WARNING, "a DAG does not run", "Unknown: it depends on the DAG."),
+            *(_NOTHING, "dag-off.md"),
+        ),
         _kind("disk", Severity.SEVERE, "a disk is nearly full", _AS_BEFORE, _NOTHING, "disk-full.md"),
         _kind("not_taken", Severity.SEVERE, "no store takes an order", "They wait.", _TRIES, Alarm.NOT_TAKEN),
         _kind("missed", Severity.SEVERE, "orders came too late to a store", "They wait.", _NOTHING, Alarm.MISSED),

@@ -124,6 +124,7 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
         Rule("ledger.observation", keep.observation_days, f"old.observed_at < :cutoff AND {_NEWER_OBSERVATION}"),
         *_promotions(keep),
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
+        Rule("inbox.refusal", keep.event_days, "old.refused_at < :cutoff"),
         Rule("rate_limit.usage", keep.history_days, "old.hour_at < :cutoff"),
         Rule("rate_limit.pause", keep.history_days, "old.until_at < :cutoff"),
         Rule(

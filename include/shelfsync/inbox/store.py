@@ -18,6 +18,7 @@ from shelfsync.store.engine import is_about_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import LiteralString
 
     from shelfsync.inbox.event_body import Received
 
@@ -78,6 +79,7 @@ class InboxStore:
         self._lock: asyncio.Lock | None = None
         self._writer: asyncio.Task[None] | None = None
         self._check: asyncio.Task[None] | None = None
+        self._refusals: list[asyncio.Task[None]] = []
 
     async def put(self, event: Received) -> bool:
         """Returns when the event is durable: True if it is new, False if it was known.
@@ -93,6 +95,18 @@ class InboxStore:
             self._writer = asyncio.create_task(self._write_waiting())
         return await done
 
+    def refused(self, endpoint: str, calls: int) -> None:
+        """Stores soon that so many calls had a wrong secret. If the database is away, the log alone has it."""
+        self._refusals = [task for task in self._refusals if not task.done()]
+        self._refusals.append(asyncio.get_running_loop().create_task(self._store_refusal(endpoint, calls)))
+
+    async def _store_refusal(self, endpoint: str, calls: int) -> None:
+        try:
+            async with asyncio.timeout(self._write_timeout_s), self._exclusive():
+                await self._run("INSERT INTO inbox.refusal (endpoint, calls) VALUES (%s, %s)", (endpoint, calls))
+        except (psycopg.Error, OSError, TimeoutError) as error:
+            log.warning("inbox: that calls had a wrong secret was not stored: %s", type(error).__name__)
+
     async def check(self) -> None:
         """Makes one round trip to the table. StoreUnavailableError: events cannot be stored now.
 
@@ -105,7 +119,7 @@ class InboxStore:
     async def _check_now(self) -> None:
         try:
             async with asyncio.timeout(self._write_timeout_s), self._exclusive():
-                await self._probe()
+                await self._run("SELECT 1 FROM inbox.event LIMIT 0")
         except (psycopg.Error, OSError, TimeoutError) as error:
             raise _unavailable(error) from error
 
@@ -113,6 +127,7 @@ class InboxStore:
         """Stores the waiting events, then disconnects."""
         if self._writer is not None:
             await self._writer
+        await asyncio.gather(*self._refusals)
         await self._disconnect()
 
     async def _write_waiting(self) -> None:
@@ -165,10 +180,10 @@ class InboxStore:
                 await self._disconnect()
                 raise
 
-    async def _probe(self) -> None:
+    async def _run(self, statement: LiteralString, values: Sequence[object] = ()) -> None:
         try:
             connection = await self._connected()
-            await connection.execute("SELECT 1 FROM inbox.event LIMIT 0")
+            await connection.execute(statement, values)
         except BaseException:
             await self._disconnect()
             raise

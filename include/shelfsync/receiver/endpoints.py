@@ -54,6 +54,8 @@ class Store(Protocol):
 
     async def put(self, event: Received) -> bool: ...
 
+    def refused(self, endpoint: str, calls: int) -> None: ...
+
     async def check(self) -> None: ...
 
     async def close(self) -> None: ...
@@ -74,12 +76,12 @@ def create_app(
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
+        rejected_calls.close()
         await store.close()
         if picking is not None:
             await picking.close()
-        rejected_calls.close()
 
-    rejected_calls = RejectedCalls()
+    rejected_calls = RejectedCalls(refused=store.refused)
     receiver = Receiver(store, settings, body_timeout_s, rejected_calls)
     app = FastAPI(
         title="shelfsync webhook receiver",

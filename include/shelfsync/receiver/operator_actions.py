@@ -1,6 +1,6 @@
 """What an operator does about the receiver: list events, process them again, and make its database role.
 
-No content of a body is shown. The database role of the receiver may insert events and picking results, and read the columns that its answers need. So a caller that
+No content of a body is shown. The database role of the receiver may insert events, picking results and the number of rejected calls, and read the columns that its answers need. So a caller that
 controls the receiver's connection can read no order, customer, token or event body, and can change or remove nothing.
 """
 
@@ -15,6 +15,7 @@ from psycopg import sql
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.inbox import events
 from shelfsync.inbox.events import event
+from shelfsync.inbox.refusals import refusal
 from shelfsync.orders.ledger.tables import picking_result
 from shelfsync.platform.jobs.table import Kind, job
 from shelfsync.store.engine import libpq_url
@@ -102,6 +103,7 @@ RIGHTS: dict[sa.Table, dict[str, tuple[str, ...]]] = {
         "INSERT": ("kind", "identity", "platform_job_id", "vendor", "body"),
         "SELECT": ("kind", "identity", "platform_job_id"),
     },
+    refusal: {"INSERT": ("endpoint", "calls")},
     picking_result: {
         "INSERT": ("order_id", "result_id", "source", "vendor", "digest", "body", "action"),
         "SELECT": (

@@ -74,6 +74,8 @@ class AlertSettings(Section):
     """The days on which the opening hours begin."""
     expires_hours: float = Field(2, gt=0)
     """A hold that expires within so many hours is reported as severe."""
+    accepted_share: float = Field(0.5, ge=0, le=1)
+    """A store whose last results have a smaller share of accepted SKUs is reported; 0: never."""
     disk_free_share: float = Field(0.1, ge=0, lt=1)
     """A disk of this machine with a smaller free share is nearly full."""
 

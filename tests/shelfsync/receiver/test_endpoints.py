@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from shelfsync.inbox.events import event
+from shelfsync.inbox.refusals import refusal
 from shelfsync.inbox.store import InboxStore, StoreUnavailableError
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.receiver.endpoints import create_app
@@ -99,6 +100,14 @@ def test_without_the_secret_nothing_is_stored(database_url, engine):
     answers = _call(database_url, *({"json": JOB, "headers": headers} for headers in WRONG))
     assert [answer.status_code for answer in answers] == [401] * len(WRONG)
     assert _rows(engine) == []
+
+
+def test_calls_with_a_wrong_secret_are_counted_for_the_watch_and_nothing_else_of_them_is_kept(database_url, engine):
+    _call(database_url, *({"json": JOB, "headers": headers} for headers in WRONG))
+    _call(database_url, {"content": b"no JSON", "headers": RIGHT})
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(refusal.c.endpoint, refusal.c.calls).order_by(refusal.c.refusal_id))
+        assert [tuple(row) for row in rows] == [("inbox", 1), ("inbox", len(WRONG) - 1)]
 
 
 def test_with_no_secret_configured_every_call_is_rejected(database_url, engine):
