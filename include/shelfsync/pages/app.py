@@ -20,6 +20,7 @@ from shelfsync.pages.overview import OVERVIEW
 from shelfsync.pages.pause import SWITCHES
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
+from shelfsync.pages.runs import RUNS
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (OVERVIEW, ALERTS, HOLDS, REJECTIONS, QUARANTINE, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (OVERVIEW, ALERTS, HOLDS, REJECTIONS, QUARANTINE, RUNS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -15,12 +13,9 @@ from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, Asked, Kind, every_page, groups, key, page
 from shelfsync.errors import DataError
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import Decider, Form, Page, Text, context, lead_to, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from shelfsync.context import Context
 
 REJECTIONS = Page("/rejections", "Rejections", ("catalog_full_sync", "catalog_delta_sync"))
 QUARANTINE = Page("/quarantine", "Quarantine", ("catalog_full_sync", "catalog_delta_sync"))
@@ -29,8 +24,6 @@ ROWS = 200
 """On a page."""
 REASONS = 50
 """On a page; a platform that writes the SKU into its message has as many as SKUs."""
-_ROWS_OF_FILE = 5_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 After = Annotated[list[str], Query(max_length=3)]
 
 
@@ -103,26 +96,4 @@ def _show(request: Request, of: Page, kind: Kind, asked: Asked, after: list[str]
 
 def _file(request: Request, kind: Kind, asked: Asked, name: str) -> StreamingResponse:
     app = context(request)
-    lines = _lines(app, kind, every_page(app.engine.connect, kind, asked, most=_ROWS_OF_FILE))
-    return StreamingResponse(
-        lines, media_type="text/csv; charset=utf-8", headers={"content-disposition": f'attachment; filename="{name}"'}
-    )
-
-
-def _lines(app: Context, kind: Kind, pages: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
-    """A CSV with the mark that spreadsheets need to read UTF-8."""
-    columns = [*kind.columns[:2], "name", *kind.columns[2:]]
-    yield "\ufeff" + _text([columns])
-    for rows in pages:
-        yield _text([_cell(row[name]) for name in columns] for row in with_names_of_vendors(app, rows))
-
-
-def _cell(value: Any) -> Any:
-    """A spreadsheet runs a text that begins like a formula, so such a text gets an apostrophe before it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _text(rows: Iterable[list[Any]]) -> str:
-    written = io.StringIO()
-    csv.writer(written).writerows(rows)
-    return written.getvalue()
+    return rows_file(app, kind.columns, every_page(app.engine.connect, kind, asked, most=ROWS_OF_FILE), name)

@@ -5,6 +5,7 @@ And what a user sends to a page: the user with the rights to look, decide or sto
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -43,6 +44,8 @@ HEADERS = {
 """A page shows texts of the ERP and of the platform. If one of them is ever rendered as markup, these headers keep it harmless."""
 DagStates = Callable[[Collection[str]], Mapping[str, bool]]
 """Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
+
+_SETTINGS = re.compile(r" ?\([^()]*SHELFSYNC_[^()]*\)")
 
 MISSING = {
     "alerts_watch": "no alert opens or closes, and no person gets a message",
@@ -116,6 +119,11 @@ def discount(value: object, subtype: object) -> str:
     return display.discount(str(subtype), value) if isinstance(value, Decimal) else shown(value)
 
 
+def for_buyers(text: str) -> str:
+    """A sentence without the names of settings in brackets, which only the operator of shelfsync can change."""
+    return _SETTINGS.sub("", text)
+
+
 def _shown(value: object) -> str:
     match value:
         case None:
@@ -155,6 +163,7 @@ def _environment() -> Environment:
         made.filters["price"] = price
         made.filters["discount"] = discount
         made.filters["age"] = age
+        made.filters["for_buyers"] = for_buyers
         _made.append(made)
     return _made[0]
 

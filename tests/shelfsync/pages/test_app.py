@@ -27,6 +27,9 @@ PATHS = (
     "/rejections.csv",
     "/quarantine",
     "/quarantine.csv",
+    "/runs",
+    "/runs/{}",
+    "/runs/{}/rows.csv",
     "/switches",
     "/{}",
 )
@@ -62,7 +65,7 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 NAMES = (
-    "vendor", "sku", "at", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
+    "vendor", "sku", "at", "kind", "stage", "before", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
 )  # fmt: skip
 fields = st.dictionaries(st.sampled_from(NAMES), texts)
 

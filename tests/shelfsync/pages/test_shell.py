@@ -220,7 +220,7 @@ def _rows(client):
 def _tile(text):
     state = re.search(r'<span class="state">([^<]+)', text).group(1)
     words = re.search(r"</h3>\s*<p>([^.]+)\.", text).group(1)
-    error = re.search(r"<p>Run \d+: (.*?)</p>", text)
+    error = re.search(r">Run \d+</a>: (.*?)</p>", text)
     return state, words + (f": {error.group(1)}" if error else "")
 
 

@@ -67,10 +67,11 @@ WHERE subject = 'catalog' AND :run IN (first_run_id, run_id) ORDER BY hold_id
 
 
 def listed(
-    context: Context, *, limit: int = 20, kind: str | None = None, state: str | None = None
+    context: Context, *, limit: int = 20, kind: str | None = None, state: str | None = None, before: int | None = None
 ) -> list[dict[str, Any]]:
-    """The last runs, newest first: kind, state, when each began and ended, and its counts."""
+    """The last runs, or the last ones before another, newest first: kind, state, when each began and ended, and its counts."""
     statement = _select().order_by(run.c.run_id.desc()).limit(limit)
+    statement = statement if before is None else statement.where(run.c.run_id < before)
     for column, wanted in ((run.c.kind, kind), (run.c.state, state)):
         statement = statement if wanted is None else statement.where(column == wanted)
     with context.engine.connect() as connection:

@@ -1,0 +1,118 @@
+"""The runs of the catalog: what each did stage by stage, with the rows behind each number as a file."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, urlencode
+
+from fastapi import HTTPException, Query, Request
+from starlette.responses import HTMLResponse, StreamingResponse
+from starlette.status import HTTP_404_NOT_FOUND
+
+from shelfsync.catalog.state import RunState
+from shelfsync.catalog.steps import run_history
+from shelfsync.catalog.steps.rows_of_run import COLUMNS, Stage, observed, rows_of_run
+from shelfsync.errors import DataError
+from shelfsync.pages.charts import Bar, Bars
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import rows_file
+from shelfsync.pages.shell import Number, Page, context, show
+
+RUNS = Page("/runs", "Runs", ("catalog_full_sync", "catalog_delta_sync", "catalog_urgent_sync", "catalog_recover"))
+
+ROWS = 50
+"""Runs on a page."""
+STORES = 200
+"""Stores of a run that its page names, those with an error first."""
+
+_COUNTS = {
+    Stage.EXTRACTED: "rows_read",
+    Stage.CHANGED: "skus_changed",
+    Stage.HELD: "skus_held",
+    Stage.SENT: "sent",
+    Stage.ACCEPTED: "accepted",
+    Stage.REJECTED: "rejected",
+    Stage.UNACCOUNTED: "unaccounted",
+}
+_TONES = {Stage.HELD: "note", Stage.ACCEPTED: "good", Stage.REJECTED: "bad", Stage.UNACCOUNTED: "note"}
+Kind = Literal["", "full", "delta"]
+State = Annotated[str, Query(max_length=20)]
+Before = Annotated[int, Query(ge=0, le=2**63 - 1)]
+
+
+@RUNS.router.get("/runs")
+def runs(request: Request, kind: Kind = "", state: State = "", before: Before = 0) -> HTMLResponse:
+    """What `shelfsync runs list` has."""
+    found = run_history.listed(
+        context(request), limit=ROWS + 1, kind=kind or None, state=state or None, before=before or None
+    )
+    asked = {name: value for name, value in (("kind", kind), ("state", state)) if value}
+    rows = found[:ROWS]
+    following = urlencode({**asked, "before": rows[-1]["run_id"]}) if len(found) > ROWS else ""
+    return show(
+        request,
+        "runs.html",
+        title="Runs",
+        rows=rows,
+        kind=kind,
+        state=state,
+        kinds=("full", "delta"),
+        states=[str(one) for one in RunState],
+        next=following,
+    )
+
+
+@RUNS.router.get("/runs/{number}")
+def run(request: Request, number: Number) -> HTMLResponse:
+    """What `shelfsync runs show` has, and how many rows reached each stage."""
+    app = context(request)
+    try:
+        found = run_history.shown(app, number)
+    except DataError as error:
+        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+    stores = sorted(found["of_vendors"], key=lambda row: (row["error"] is None, row["vendor"]))
+    return show(
+        request,
+        "run.html",
+        title=f"Run {number}",
+        run=found,
+        stores=stores[:STORES],
+        more=len(stores) - STORES,
+        funnel=funnel(found, observed(app, number, found["accepted"])),
+        at_work=found["state"] == RunState.RUNNING and found["alive"],
+        in_airflow=_in_airflow(found["run_key"]),
+    )
+
+
+@RUNS.router.get("/runs/{number}/rows.csv")
+def rows(request: Request, number: Number, stage: Stage) -> StreamingResponse:
+    """The rows that reached a stage. 404: there is no such run, or its rows are no longer kept."""
+    app = context(request)
+    try:
+        run_history.shown(app, number)
+        pages = rows_of_run(app, number, stage, most=ROWS_OF_FILE)
+        first = next(pages, [])  # a file that is gone is an answer of its own, not half a file
+    except DataError as error:
+        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+    return rows_file(app, COLUMNS, chain([first], pages), f"run-{number}-{stage}.csv")
+
+
+def funnel(found: dict[str, Any], seen: int | None) -> Bars:
+    """From the rows that were read to what an observation showed."""
+    path = f"/runs/{found['run_id']}/rows.csv?stage="
+    bars = [
+        Bar(stage, found[name], f"{found[name]:,}", _TONES.get(stage, ""), path + stage)
+        for stage, name in _COUNTS.items()
+    ]
+    bars.append(
+        Bar(Stage.OBSERVED, seen or 0, "in the file" if seen is None else f"{seen:,}", "good", path + Stage.OBSERVED)
+    )
+    note = "An observation is the platform's own export or listing after the change."
+    return Bars("What became of the rows", ("stage", "rows"), tuple(bars), note=note)
+
+
+def _in_airflow(run_key: str) -> str | None:
+    """The path of its run in Airflow; None: the command line has started it."""
+    dag_id, _, run_id = run_key.partition("/")
+    return f"/dags/{quote(dag_id, safe='')}/runs/{quote(run_id, safe='')}" if dag_id.startswith("catalog_") else None

@@ -1,0 +1,102 @@
+"""The runs on their pages: each number of a run has as many rows behind it, and a list begins behind the one before."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+
+import pytest
+
+from shelfsync.catalog.steps.rows_of_run import Stage
+from shelfsync.pages import runs
+
+
+def product(sku):
+    return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
+
+
+@pytest.fixture
+def chain(world):
+    """A full run of eight rows, one without a price; a delta with four held prices, one that goes, and a stop-sell."""
+    world.platform.put_products("store-001", [product(f"a{number}") for number in range(6)])
+    for number in range(6):
+        world.erp.put("store-001", f"a{number}", "1.00")
+    world.erp.put("store-001", "unknown", "1.00")
+    world.erp.put("store-001", "bad", "no price")
+    world.sync("full")
+    for number in range(4):
+        world.erp.put("store-001", f"a{number}", "900.00")
+    world.erp.put("store-001", "a4", "1.10")
+    world.sync("delta")
+    world.app.export("test/export", (), progress=lambda *_: None)
+    return world
+
+
+def numbers(text):
+    """stage -> the number that the page shows."""
+    return dict(re.findall(r'rows\.csv\?stage=(\w+)">\w+</a><td class="n">([\d,]+)', text))
+
+
+def rows_of(answer):
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+def test_every_number_of_a_run_has_its_rows_and_is_that_of_the_command_line(chain, browse, monkeypatch):
+    monkeypatch.setattr(runs, "ROWS_OF_FILE", 2)
+    pages = browse(chain.app)
+    for number in (1, 2):
+        shown, run = numbers(pages.get(f"/runs/{number}").text), chain.app.run(number)
+        assert list(shown) == [str(stage) for stage in Stage]
+        for stage, name in runs._COUNTS.items():
+            assert shown[stage] == str(run[name]), stage
+        for stage, count in shown.items():
+            rows = rows_of(pages.get(f"/runs/{number}/rows.csv?stage={stage}"))
+            assert len(rows) == int(count), (number, stage)
+            assert {row["vendor"] for row in rows} <= {"store-001"}
+    [held] = {row["price"] for row in rows_of(pages.get("/runs/2/rows.csv?stage=held"))}
+    assert held == "900.000"
+    assert "SHELFSYNC_" not in pages.get("/runs/2").text
+    [rejected] = rows_of(pages.get("/runs/1/rows.csv?stage=rejected"))
+    assert (rejected["sku"], bool(rejected["reason"])) == ("unknown", True)
+    assert pages.get("/runs?kind=full").text.count("/shelfsync/pages/runs/") == 1
+    assert pages.get("/runs/99").status_code == 404
+    assert pages.get("/runs/99/rows.csv?stage=held").status_code == 404
+    assert pages.get("/runs/1/rows.csv?stage=nonsense").status_code == 400
+
+
+def test_rows_that_are_no_longer_kept_are_an_answer_in_words(chain, browse):
+    with chain.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.vendor_run SET delta_path = 'delta/store-001/gone.parquet'")
+    answer = browse(chain.app).get("/runs/1/rows.csv?stage=changed")
+    assert (answer.status_code, "no longer kept" in answer.text) == (404, True)
+
+
+def test_each_list_begins_behind_the_one_before(world, browse, monkeypatch):
+    monkeypatch.setattr(runs, "ROWS", 2)
+    for _ in range(5):
+        world.app.open_run("delta", f"test/{_}-of-five", (), dry_run=True)
+    pages, found, address = browse(world.app), [], "/runs?kind=delta"
+    while address:
+        shown = pages.get(address).text
+        found += re.findall(r"/pages/runs/(\d+)", shown)
+        following = re.search(r'href="/shelfsync/pages(/runs\?[^"]*before=[^"]*)"', shown)
+        address = following and unescape(following.group(1))
+    assert found == ["5", "4", "3", "2", "1"]
+    assert "There is no such run." in pages.get("/runs?kind=full").text
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        (
+            "catalog_delta_sync/scheduled__2026-01-01T00:00:00+00:00",
+            "/dags/catalog_delta_sync/runs/scheduled__2026-01-01T00%3A00%3A00%2B00%3A00",
+        ),
+        ("cli/3f", None),
+    ],
+)
+def test_a_run_of_airflow_has_its_link(key, path):
+    assert runs._in_airflow(key) == path
