@@ -6,15 +6,17 @@ import contextlib
 import gc
 import itertools
 import os
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 from hypothesis import settings
+from psycopg import sql
 
 import canaries
 from garbage import collect_less
@@ -38,6 +40,13 @@ settings.register_profile("local", deadline=None, max_examples=EXAMPLES, print_b
 settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
+
+_ORDINARY = "not slow and not scale"
+"""What `make test` runs; in a file of long tests alone, `pytestmark` marks them."""
+_LONG = "(slow or scale) and not installation and not proof"
+"""What scripts/test_slow.sh runs beside an installation."""
+_ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow", re.MULTILINE)
+_LONG_ONES = re.compile(r"mark\.(slow|scale)\b")
 
 collect_less()
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -69,6 +78,28 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Names a failed test at once: a run that is stopped before its end shows what failed, too."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
         print(f"\nFAILED {report.nodeid}", flush=True)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file that has no test of this run is not read: each worker reads all files, and some cost seconds."""
+    run = config.option.markexpr
+    if run not in {_ORDINARY, _LONG} or not collection_path.name.startswith("test_"):
+        return None
+    text = collection_path.read_text("utf-8")
+    without = _ALL_SLOW.search(text) if run == _ORDINARY else not _LONG_ONES.search(text)
+    return True if without else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`--dist loadfile`, but the tests with an Airflow run in one process: its database and DAGs cost ten CPU seconds in each."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/dags" if nodeid.startswith("tests/dags/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -114,6 +145,7 @@ def postgres(reachable_folder: Path) -> Iterator[EmbeddedPostgres]:
     """One server for the whole session, stopped at its end in every case."""
     server = EmbeddedPostgres(reachable_folder / "session", fsync=False)
     server.ensure_started()
+    _log_in_cheaply(server)
     yield server
     server.stop()
 
@@ -192,6 +224,15 @@ def _database(administration: psycopg.Connection, name: str, template: str) -> I
         yield name
     finally:
         administration.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _log_in_cheaply(server: EmbeddedPostgres) -> None:
+    """Both ends of a connection hash the password 4096 times, a dozen milliseconds of CPU for each of some thousands."""
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+        if connection.info.server_version >= 160_000:
+            connection.execute("SET scram_iterations = 1")
+            role, password = sql.Identifier(connection.info.user), sql.Literal(connection.info.password)
+            connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, password))
 
 
 def _sweep(root: Path) -> None:
