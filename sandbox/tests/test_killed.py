@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from partner_sandbox.sandbox import Sandbox
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(__file__).parents[1]
 CHAIN = "/v2/chains/demo-chain"
 STEER = "/_sandbox/chains/demo-chain"
@@ -296,7 +298,6 @@ def verify_at_the_end(traffic: Traffic, receiver: WebhookReceiver, file: Path) -
     assert set(states) == {"COMPLETED"}, states
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 @pytest.mark.timeout(900)
 def test_law_what_was_acknowledged_survives_a_kill_at_any_instant(folder, capsys):
@@ -357,7 +358,6 @@ class DyingStorage:
             self._within -= 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("left", [1, 20, 45])
 def test_a_death_while_it_makes_its_tables_leaves_none_or_all(tmp_path, left):
     whole = opened(tmp_path / "whole")
@@ -456,7 +456,6 @@ def finished(sandbox: Sandbox, left: int) -> bool:
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_law_a_job_ends_the_same_wherever_its_process_died(tmp_path, kind):
     _, whole = asyncio.run(ended_after_a_death(tmp_path / "whole", kind, 1_000))
@@ -469,7 +468,6 @@ def test_law_a_job_ends_the_same_wherever_its_process_died(tmp_path, kind):
     assert left > 1
 
 
-@pytest.mark.slow
 def test_law_identifiers_from_a_seed_do_not_repeat_after_a_restart(tmp_path):
     made: list[str] = []
     for _ in range(3):

@@ -21,6 +21,8 @@ from sandbox_fixture import LiveSandbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 assert partner_sandbox.server
 CONTRACT = schemathesis.openapi.from_dict(contract.control(control.router.routes, "http://127.0.0.1"))
 DESCRIBED = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -34,7 +36,6 @@ def platform() -> Iterator[LiveSandbox]:
         yield live
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 @CONTRACT.parametrize()
 @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -17,6 +17,7 @@ from sandbox_fixture import LiveSandbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
 CONTRACT = Path(__file__).parents[2] / "contract" / "openapi.yaml"
 contract = schemathesis.openapi.from_path(CONTRACT)
 contract.config.generation.update(allow_extra_parameters=False)  # the service ignores parameters it does not know
@@ -41,7 +42,6 @@ def platform(request: pytest.FixtureRequest) -> Iterator[LiveSandbox]:
         yield live
 
 
-@pytest.mark.slow
 @contract.parametrize()
 @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_described(case: schemathesis.Case, platform: LiveSandbox) -> None:

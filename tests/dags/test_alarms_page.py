@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from airflow_world import World
 
+pytestmark = pytest.mark.slow
+
 LISTENER = PROJECT / "docs/how-to/airflow_failures.py"
 
 
@@ -40,7 +42,6 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         server.shutdown()
 
 
-@pytest.mark.slow
 def test_the_listener_of_the_page_sends_the_text_of_a_failed_task_and_of_its_run(
     world: World, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from airflow_world import states
 if TYPE_CHECKING:
     from airflow_world import World
 
+pytestmark = pytest.mark.slow
+
 
 def closed_port() -> int:
     """A port of this machine on which no process listens."""
@@ -33,7 +35,6 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "lines"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_setting_is_reported_in_one_line_and_nothing_is_sent(
     world: World,

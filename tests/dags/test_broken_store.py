@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from airflow_world import World
 
+pytestmark = pytest.mark.slow
+
 BROKEN = STORES[1]
 
 
-@pytest.mark.slow
 def test_a_store_whose_last_name_never_answers_stops_no_other(
     world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from airflow_world import World
 
+pytestmark = pytest.mark.slow
+
 DEADLINE_S = 120.0
 
 
@@ -114,7 +116,6 @@ def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, Any]])
     return run, person
 
 
-@pytest.mark.slow
 def test_an_approval_in_airflow_is_delivered_and_a_declined_hold_is_not(mistyped: World, server: TestClient) -> None:
     run, person = _ask(mistyped, server, ("Approve", {}), ("Decline", {}))
     assert run.state == "success"
@@ -136,7 +137,6 @@ def test_an_approval_in_airflow_is_delivered_and_a_declined_hold_is_not(mistyped
     assert states(mistyped.run("catalog_holds"))["held_changes.approve"] == {"skipped"}
 
 
-@pytest.mark.slow
 def test_more_holds_than_airflow_maps_at_once_are_asked_by_the_next_runs(
     mistyped: World, server: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +148,6 @@ def test_more_holds_than_airflow_maps_at_once_are_asked_by_the_next_runs(
         assert mistyped.rows("SELECT count(*) FROM ledger.hold WHERE state = 'declined'") == [(decided,)]
 
 
-@pytest.mark.slow
 def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -> None:
     """The event that the scheduler passes to the task after the timeout, created by Airflow; `dag.test()` has no scheduler."""
     unanswered = HITLDetail(
@@ -167,7 +166,6 @@ def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -
     assert mistyped.prices("store-001", "store-002") == [CUT | {"c": 1.6}, CUT], "other changes go on"
 
 
-@pytest.mark.slow
 def test_a_question_whose_hold_was_decided_elsewhere_ends_and_a_late_answer_does_nothing(mistyped: World) -> None:
     """What the scheduler passes at the next look, and what a person answers: to a declined hold, and to one that was reopened since."""
     (number,), _ = mistyped.rows("SELECT hold_id FROM ledger.hold ORDER BY hold_id")
@@ -195,7 +193,6 @@ def test_a_question_whose_hold_was_decided_elsewhere_ends_and_a_late_answer_does
     assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
 
 
-@pytest.mark.slow
 def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, server: TestClient) -> None:
     fields, script = {"max_rows": 5, "why": "packs of ten"}, {"thresholds": '{"max_rows": 5}'}
     run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, script))
@@ -209,7 +206,6 @@ def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, serv
     assert kept == [("ada", "packs of ten", "5"), ("ada", None, "5")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{}, {"max_share": 7}, {"thresholds": "[object Object]"}, {"thresholds": "{}"}])
 def test_an_answer_that_names_no_usable_threshold_decides_nothing_and_is_asked_again(
     mistyped: World, server: TestClient, fields: dict[str, Any]
@@ -221,7 +217,6 @@ def test_an_answer_that_names_no_usable_threshold_decides_nothing_and_is_asked_a
     assert decided == [("declined", "ada")]
 
 
-@pytest.mark.slow
 def test_an_approval_of_changes_that_a_newer_extract_replaced_sends_nothing_and_is_reported(
     mistyped: World, server: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:

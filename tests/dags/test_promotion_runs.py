@@ -13,6 +13,8 @@ from promotion_erp import SQL, PromotionErp
 if TYPE_CHECKING:
     from airflow_world import World
 
+pytestmark = pytest.mark.slow
+
 LATER = """
 DO $$ BEGIN
     EXECUTE format('ALTER DATABASE %I SET shelfsync.instant = %L', current_database(), clock_timestamp() + interval '3 days');
@@ -54,7 +56,6 @@ def outcomes(world: World) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.mark.slow
 def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: World, erp: PromotionErp) -> None:
     # upcoming and running
     erp.put("soon", "c", "9", start=1, end=48)
@@ -108,7 +109,6 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     assert len(outcomes(world)) == before
 
 
-@pytest.mark.slow
 def test_a_job_that_fails_without_a_reason_is_reported_and_sent_again(
     world: World, erp: PromotionErp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +125,6 @@ def test_a_job_that_fails_without_a_reason_is_reported_and_sent_again(
     assert world.rows("SELECT known FROM warehouse.promotion_sku") == [(True,)]
 
 
-@pytest.mark.slow
 def test_a_promotion_that_the_platform_already_has_is_a_duplicate_and_accepted(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 1})
@@ -135,7 +134,6 @@ def test_a_promotion_that_the_platform_already_has_is_a_duplicate_and_accepted(w
     assert world.rows("SELECT cause FROM warehouse.promotion_finding") == []
 
 
-@pytest.mark.slow
 def test_a_dry_run_sends_nothing_and_shows_the_plan(
     world: World, erp: PromotionErp, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -149,13 +147,11 @@ def test_a_dry_run_sends_nothing_and_shows_the_plan(
     ]
 
 
-@pytest.mark.slow
 def test_without_promotions_in_the_settings_a_run_is_skipped(world: World) -> None:
     run = world.run("promotions_sync")
     assert set.union(*states(run).values()) == {"skipped"}
 
 
-@pytest.mark.slow
 def test_the_recovery_starts_a_sync_once_the_catalog_brought_a_base_price(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8", vendor="store-004")
     world.run("promotions_sync")
@@ -166,7 +162,6 @@ def test_the_recovery_starts_a_sync_once_the_catalog_brought_a_base_price(world:
     assert states(world.run("promotions_recover"))["start_sync"] == {"success"}
 
 
-@pytest.mark.slow
 def test_settling_finishes_what_a_killed_run_left(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 6})

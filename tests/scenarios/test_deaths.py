@@ -9,6 +9,8 @@ import pytest
 from scenarios.day import Day, ScenarioWorld, Size
 from simulation.fault_point import Death, FaultPoint, Killed
 
+pytestmark = pytest.mark.slow
+
 TINY = Size(vendors=3, skus=12, deltas=5, changing_vendors=1, changes=1)
 LEFT_BEHIND = (
     "SELECT vendor, sku, field, cause, action, desired, acknowledged, observed FROM warehouse.drift ORDER BY 1, 2, 3",
@@ -69,7 +71,6 @@ def _deaths(trail):
             yield Death(nth, before=False)
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_a_death_at_any_fault_point_leaves_the_state_of_a_whole_run(exported_world):
     whole, trail, _ = _exported(exported_world)

@@ -17,6 +17,8 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.warehouse.views import VIEWS
 from simulation.fault_point import FaultPoint
 
+pytestmark = pytest.mark.slow
+
 ORDERS = (
     "INSERT INTO ledger.customer_order (order_id, vendor, status) VALUES ('o1', 'store-001', 'DISPATCHED'), ('o2', 'store-001', 'CANCELLED')",
     (
@@ -90,14 +92,12 @@ def _same(world, file, name, columns):
     return ours
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_a_view_returns_the_same_rows(world, file, view):
     assert _same(world, file, f"warehouse.{view.name}", view.columns)
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("table", "columns"),
@@ -115,7 +115,6 @@ def test_a_table_made_of_the_lake_s_files_is_the_table_that_the_steps_wrote(worl
     assert _same(world, file, f"warehouse.{table}", columns.split())
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_no_customer_is_in_the_file(file):
     with duckdb.connect(str(file), read_only=True) as opened:
@@ -125,7 +124,6 @@ def test_no_customer_is_in_the_file(file):
     assert b"Lovelace" not in file.read_bytes()
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_without_duckdb_the_command_reports_how_to_install_it(world, tmp_path):
     without = "import sys; sys.modules['duckdb'] = None; from shelfsync.cli import main; main()"
@@ -151,14 +149,12 @@ def test_without_duckdb_the_command_reports_how_to_install_it(world, tmp_path):
     assert len(ended.stderr.strip().splitlines()) <= 2
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_a_missing_folder_is_reported_in_one_line(world, tmp_path):
     with world.app(FaultPoint()) as app, pytest.raises(ConfigurationError, match="cannot be written"):
         app.write_duckdb(tmp_path / "nowhere" / "x.duckdb")
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_files_that_housekeeping_removed_shorten_history_and_nothing_else(world, tmp_path):
     file = tmp_path / "later.duckdb"

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 INCLUDE = Path(__file__).parents[2] / "include"
 UNUSED = {"pandas", "duckdb", "polars", "fastapi", "uvicorn", "airflow", "alembic", "IPython", "matplotlib"}
 
@@ -84,23 +86,19 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads(child(THE_PATH_OF_A_VENDOR, str(tmp_path_factory.mktemp("lean"))))
 
 
-@pytest.mark.slow
 def test_a_whole_path_loads_nothing_that_it_does_not_use(path):
     assert path["body"].startswith('{"products":[{"sku":"a","price":9.99,"quantity":5,"active":true}')
     assert {module.split(".")[0] for module in path["modules"]} & UNUSED == set()
 
 
-@pytest.mark.slow
 def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_migration_tool(tmp_path, database_url):
     child(A_CONTEXT, str(tmp_path), database_url)
 
 
-@pytest.mark.slow
 def test_where_frames_are_used_pyarrow_knows_pandas_again():
     child(A_HOOK_IN_FRAMES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["promotions.steps.status", "promotions.ledger.promotions", "catalog.turn", "catalog.rejection"]
 )

@@ -9,10 +9,11 @@ import pytest
 
 from simulation.abandoned import PROCESSES, abandoned
 
+pytestmark = pytest.mark.slow
+
 EVERY = 24
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [name if number % 3 == 0 else pytest.param(name, marks=pytest.mark.proof) for number, name in enumerate(PROCESSES)],

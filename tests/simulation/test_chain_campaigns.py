@@ -10,8 +10,9 @@ from simulation.plan import Action, Plan
 from simulation.seeds import fault_kinds
 from simulation.shape import Shape
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_campaigns_with_faults_and_processes_that_die_converge_pair_by_pair(world):
     runs = [CampaignsRun(world, chain_campaigns(seed, fault_kinds(world))) for seed in range(2)]
     for run in runs:
@@ -21,7 +22,6 @@ def test_campaigns_with_faults_and_processes_that_die_converge_pair_by_pair(worl
     assert sum(sum(run.model.facts.struck.values()) for run in runs) > 0
 
 
-@pytest.mark.slow
 def test_the_naive_model_sees_a_pair_that_differs(world):
     run = CampaignsRun(world, Plan(1, Shape(job_seconds=1.0), (Action("campaigns", 1, kind="begin"),)))
     run.run()

@@ -10,8 +10,9 @@ from simulation.broken import Broken
 from simulation.feed import FAULTS, FeedRun
 from simulation.file_feed import FILE_FAULTS, FileFeedRun
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_a_feed_with_faults_and_processes_that_die_converge(world):
     runs = [FeedRun(world, seed).run() for seed in range(4)]
     assert sum(run.deaths for run in runs) > 2
@@ -19,7 +20,6 @@ def test_a_feed_with_faults_and_processes_that_die_converge(world):
     assert set(sum((run.struck for run in runs), Counter())) == set(FAULTS)
 
 
-@pytest.mark.slow
 def test_files_with_faults_and_processes_that_die_converge(world):
     runs = [FileFeedRun(world, seed).run() for seed in (1, 2, 4, 6, 8)]
     assert sum(run.unlanded for run in runs) > 0, "a process dies after it took files and before their rows land"
@@ -42,14 +42,12 @@ def forgotten(world):
         Forgetful(world, seed).run()
 
 
-@pytest.mark.slow
 def test_the_model_sees_a_file_that_is_taken_twice(world):
     with pytest.raises(Broken) as broken:
         forgotten(world)
     assert broken.value.invariant in {"I4", "I10", "I14"}
 
 
-@pytest.mark.slow
 def test_a_seed_sees_an_error_that_no_one_expected_although_only_its_vendor_fails(world, monkeypatch):
     def unlucky(*_: object, **__: object) -> None:
         raise LookupError("a bug")

@@ -10,20 +10,20 @@ import pytest
 
 from simulation.orders import OrdersRun
 
+pytestmark = pytest.mark.slow
+
 
 def play(world, seed, actions=40):
     with tempfile.TemporaryDirectory(prefix="store-") as folder:
         return OrdersRun(world, Path(folder), seed).run(actions)
 
 
-@pytest.mark.slow
 def test_no_order_is_lost_handed_over_in_a_wrong_state_or_cancelled_by_us(world):
     verdicts = [play(world, seed) for seed in range(3)]
     assert sum(one.orders for one in verdicts) > 10
     assert sum(one.results for one in verdicts) > 5
 
 
-@pytest.mark.slow
 def test_many_seeds_of_orders(world):
     ends: Counter[str] = Counter()
     deaths = orders = illegal = 0

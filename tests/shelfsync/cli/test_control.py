@@ -8,6 +8,8 @@ import pytest
 
 from shelfsync.errors import ExitCode
 
+pytestmark = pytest.mark.slow
+
 SKUS = [f"s{number}" for number in range(8)]
 IDS = json.dumps({"store-001": "store-001", "Lille": "store-002"})
 WHY = ("--reason", "closed in March", "--user", "ada")
@@ -33,7 +35,6 @@ def closed(tmp_path, sandbox, here, monkeypatch):
     return write
 
 
-@pytest.mark.slow
 def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_last_of_them(closed, sandbox, here):
     """The message's own command; a pause; a product without a result; a second try; and the store opens again."""
     code, output, _ = here("sync")
@@ -67,7 +68,6 @@ def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_las
     assert {sku for sku, product in sandbox.products("store-002").items() if product["active"]} == set(SKUS)
 
 
-@pytest.mark.slow
 def test_a_store_that_was_forgotten_with_products_on_sale_is_taken_off_sale_later(closed, sandbox, here):
     code, output, _ = here("forget", "store-002", "--leave-on-sale", *WHY)
     assert (code, "8 of 8 products are on sale and stay so" in output) == (0, True)

@@ -9,6 +9,8 @@ import sqlalchemy as sa
 
 from shelfsync.errors import ExitCode
 
+pytestmark = pytest.mark.slow
+
 HELD = ExitCode.HELD
 SKUS = [f"s{number:02}" for number in range(60)]
 
@@ -33,7 +35,6 @@ def held_line(text):
     return [line for line in text.splitlines() if "held by a guard" in line]
 
 
-@pytest.mark.slow
 def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
     stock(
         **dict.fromkeys(SKUS[:40], (10, 5)), **dict.fromkeys(SKUS[40:50], (1, 0)), **dict.fromkeys(SKUS[50:54], (1, 7))
@@ -93,7 +94,6 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
     assert (code, "nothing of it is sent" in late) == (4, False)
 
 
-@pytest.mark.slow
 def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     stock(**dict.fromkeys(SKUS[:40], (10, 5)))
     assert here("sync")[0] == HELD
@@ -104,7 +104,6 @@ def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     assert "paused" in approved
 
 
-@pytest.mark.slow
 def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path, sandbox, here):
     """A wrong price in the list of the chain is a hold at each vendor."""
     vendors = ["store-001", "store-002", "store-003"]
@@ -142,7 +141,6 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
     assert (code, "no hold of rule 'shifted_decimal' waits" in error) == (4, True)
 
 
-@pytest.mark.slow
 def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stock, here):
     stock(**dict.fromkeys(SKUS[:11], (10, 5)), **dict.fromkeys(SKUS[11:23], (1.6, 5)))
     assert here("sync")[0] == HELD
@@ -157,7 +155,6 @@ def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stoc
     assert (code, "12 SKUs sent: 12 accepted" in approved) == (0, True)
 
 
-@pytest.mark.slow
 def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(stock, here, run, database_url):
     """New, still waiting, of a store that the run leaves out, expired unseen, declined; a plan too, and a sync with nothing held."""
 

@@ -7,6 +7,8 @@ import logging
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SKUS = [f"s{number:02}" for number in range(60)]
 STORES = ["store-001", "store-002", "store-003"]
 
@@ -45,7 +47,6 @@ def lines_about(words, *outputs):
     return [line for output in outputs for line in output.splitlines() if words in line]
 
 
-@pytest.mark.slow
 def test_a_held_store_and_failed_ones_are_named_once(chain, here, monkeypatch):
     chain("store-001", 10)
     chain("store-002")
@@ -80,7 +81,6 @@ def test_a_held_store_and_failed_ones_are_named_once(chain, here, monkeypatch):
     assert lines_about("is empty", here("sync")[2]), "a log that programs read has it"
 
 
-@pytest.mark.slow
 def test_if_every_store_fails_each_reason_is_printed_once(chain, here):
     for store in STORES:
         chain(store)
@@ -90,7 +90,6 @@ def test_if_every_store_fails_each_reason_is_printed_once(chain, here):
         assert len(lines_about(f"{store}.csv", out, err)) == 1
 
 
-@pytest.mark.slow
 def test_what_is_held_alone_is_two_lines_that_say_different_things(chain, here):
     chain("store-001", 10)
     code, out, err = here("sync")

@@ -11,6 +11,8 @@ import pytest
 
 from documents import data
 
+pytestmark = pytest.mark.slow
+
 GOODS = [
     ("100001", "Müller Käse", "1.49", 1200, True),
     ("100002", "Äpfel rot", "2.99", 30, True),
@@ -68,7 +70,6 @@ def pasted(output: str, folder) -> dict[str, str]:
     return {name: value for name, value in found.items() if name.startswith("SHELFSYNC_")}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "write"),
     [

@@ -10,6 +10,8 @@ import pytest
 
 from documents import data
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def chain(here, monkeypatch):
@@ -20,7 +22,6 @@ def chain(here, monkeypatch):
     return here
 
 
-@pytest.mark.slow
 def test_a_person_reads_the_chains_time_and_currency_and_a_script_utc_and_numbers(chain):
     code, out, _ = chain("explain", "store-001", "a")
     assert code == 0
@@ -38,7 +39,6 @@ def test_a_person_reads_the_chains_time_and_currency_and_a_script_utc_and_number
     assert all(dt.datetime.fromisoformat(event["at"]).utcoffset() == dt.timedelta(0) for event in events)
 
 
-@pytest.mark.slow
 def test_a_time_that_was_shown_can_be_written_back(chain):
     now = dt.datetime.now(ZoneInfo("Asia/Kathmandu")) + dt.timedelta(minutes=1)
     known = chain("explain", "store-001", "a", "--at", f"{now:%Y-%m-%dT%H:%M}")[1]
@@ -50,7 +50,6 @@ def test_a_time_that_was_shown_can_be_written_back(chain):
     assert "(Asia/Kathmandu)" in errors
 
 
-@pytest.mark.slow
 def test_a_person_reads_the_name_of_a_product_and_nothing_of_it_is_sent(here, sandbox, tmp_path, monkeypatch):
     skus = [f"s{number:02}" for number in range(60)]
     sandbox.put_products("store-001", [{"sku": sku, "title": "own title", "price": 1, "active": True} for sku in skus])

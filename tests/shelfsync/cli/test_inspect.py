@@ -7,8 +7,9 @@ import pytest
 from command_tree import parse
 from documents import data, error
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_the_last_runs_are_listed_newest_first_and_by_kind_and_state(run):
     assert run("runs", "list").stdout == "there is no run yet\n"
     for words in (("sync", "--full"), ("plan",), ("sync",)):
@@ -26,7 +27,6 @@ def test_the_last_runs_are_listed_newest_first_and_by_kind_and_state(run):
     assert len(run("runs", "list").stdout.splitlines()) == 3
 
 
-@pytest.mark.slow
 def test_a_run_that_failed_in_part_names_its_vendors_and_the_next_command(run, tmp_path):
     (tmp_path / "stock.csv").write_text("vendor,sku,price\nstore-001,a,1\nnowhere,a,1\n", encoding="utf-8")
     assert run("sync", "--vendor", "store-001", "--vendor", "nowhere").returncode == 9
@@ -41,7 +41,6 @@ def test_a_run_that_failed_in_part_names_its_vendors_and_the_next_command(run, t
     assert text.splitlines()[-1] == "next: shelfsync sync --vendor nowhere"
 
 
-@pytest.mark.slow
 def test_a_run_that_holds_something_names_the_hold(run, tmp_path):
     assert run("sync", "--full").returncode == 0
     (tmp_path / "stock.csv").write_text(
@@ -53,7 +52,6 @@ def test_a_run_that_holds_something_names_the_hold(run, tmp_path):
     assert found["next"] == f"shelfsync holds show {found['holds'][0]['hold_id']}"
 
 
-@pytest.mark.slow
 def test_a_run_that_is_not_there_is_exit_code_4(run):
     done = run("runs", "show", "4711", "--json")
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)

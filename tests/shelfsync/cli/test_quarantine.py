@@ -6,8 +6,9 @@ import pytest
 
 from documents import data
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_each_reason_is_counted_by_vendor_and_shown_with_an_example(run, tmp_path):
     rows = ["store-001,a,1,4,1", 'store-001,b,"1,5",4,1', 'store-001,c,"2,5",4,1', "store-001,d,x,4,1", ",e,1,4,1"]
     text = "\n".join(["vendor,sku,price,quantity,active", *rows, ""])

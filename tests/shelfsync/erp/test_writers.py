@@ -26,6 +26,8 @@ from shelfsync.settings import ErpSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("vendor", "sku", "price", "quantity", "active")
 TYPES = pa.schema(
     [
@@ -166,7 +168,6 @@ def value_of(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["vendor"], row["sku"], price, quantity, active
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
 @given(rows=tables, data=st.data())
 def test_a_table_comes_back_as_it_was_written(tmp_path_factory, write, rows, data):

@@ -15,6 +15,8 @@ from promotion_feed import HELD, SQL, Feed, NaiveModel, differences, on_platform
 from promotion_shop import STORES
 from shelfsync.errors import TryAgainError
 
+pytestmark = pytest.mark.slow
+
 CAMPAIGNS = int(os.environ.get("FEED_CAMPAIGNS", "150"))
 """A chain of three supermarkets has 6,000, which takes some 15 minutes of CPU: `make test-slow ARGS="-s -k rules_give"`."""
 FAULTS = (
@@ -25,7 +27,6 @@ FAULTS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_the_platform_shows_what_the_rules_give_through_changes_faults_and_ends(make_world, erp, platform):
     feed = Feed(20261124, CAMPAIGNS, dt.datetime.now(dt.UTC).replace(microsecond=0), STORES)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fuzz_minute import BRIEFLY, for_a_minute
 from promotion_erp import COLUMNS
 
+pytestmark = pytest.mark.slow
+
 CORPUS = (
     "nul\0",
     "..",
@@ -67,7 +69,6 @@ def is_apart(row) -> bool:
     return not (isinstance(row["sku"], str) and row["sku"].strip() == "d")
 
 
-@pytest.mark.slow
 @settings(BRIEFLY, max_examples=15)
 @given(bad=rows)
 @example(bad=[dict.fromkeys(COLUMNS, cell) for cell in CORPUS])
@@ -107,6 +108,5 @@ def test_any_rows_leave_the_good_campaign_as_it_is(shop, bad):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_for_a_minute(shop):
     assert for_a_minute(test_any_rows_leave_the_good_campaign_as_it_is, shop) > 0

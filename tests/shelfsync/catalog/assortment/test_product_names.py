@@ -13,6 +13,8 @@ import pytest
 from shelfsync.catalog.assortment import product_names
 from shelfsync.catalog.ledger import vendors
 
+pytestmark = pytest.mark.slow
+
 SQL = "SELECT vendor, sku, price, quantity, 'Milk at ' || price AS name FROM stock"
 
 
@@ -31,7 +33,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.slow
 def test_a_file_of_names_that_cannot_be_read_fails_nothing_and_loses_no_last_known_name(make_world, caplog):
     world = make_world(erp={"sql": SQL})
     caplog.set_level(logging.WARNING)

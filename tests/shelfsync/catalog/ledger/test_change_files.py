@@ -7,6 +7,8 @@ from shelfsync.catalog.ledger.change_files import change_file
 from shelfsync.erp.changes import ChangeFile, FileState
 from shelfsync.store.bulk import insertion
 
+pytestmark = pytest.mark.slow
+
 MANY = 70_000
 """More than the 65,535 parameters that one statement of PostgreSQL may have."""
 PATHS = [f"/feed/{number:08}.csv" for number in range(MANY)]
@@ -23,14 +25,12 @@ def full(ledger):
     return ledger
 
 
-@pytest.mark.slow
 def test_a_whole_reading_closes_any_number_of_files(full):
     with full.engine.begin() as connection:
         change_files.close(connection, set(PATHS), set(PATHS))
         assert {row.closed for row in connection.execute(change_file.select())} == {True}
 
 
-@pytest.mark.slow
 def test_a_whole_reading_forgets_any_number_of_files(full):
     with full.engine.begin() as connection:
         change_files.close(connection, set(), set(PATHS))
@@ -39,7 +39,6 @@ def test_a_whole_reading_forgets_any_number_of_files(full):
         assert change_files.known(connection) == {}
 
 
-@pytest.mark.slow
 def test_any_number_of_files_is_replayed(full):
     with full.engine.begin() as connection:
         assert change_files.again(connection, PATHS[0], set(PATHS)) == PATHS

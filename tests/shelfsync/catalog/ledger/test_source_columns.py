@@ -8,6 +8,8 @@ import pytest
 
 from shelfsync.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 A = {"sku": "a", "title": "A", "price": 9.99, "active": True}
 
 
@@ -33,7 +35,6 @@ def reported(summary):
     return [line for line in summary["alarms"] if "columns have changed" in line]
 
 
-@pytest.mark.slow
 def test_a_column_that_is_new_gone_or_of_another_type_is_reported_once(stock):
     world = stock()
     stock.write(price=["1.50"], active=["1"])
@@ -48,7 +49,6 @@ def test_a_column_that_is_new_gone_or_of_another_type_is_reported_once(stock):
     assert sum("columns have changed" in line for line in world.app.status()["alarms"]) == 1
 
 
-@pytest.mark.slow
 def test_stop_sends_nothing_until_a_run_with_another_choice(stock):
     stock.write(price=["1.50"])
     stock().sync("full")
@@ -63,7 +63,6 @@ def test_stop_sends_nothing_until_a_run_with_another_choice(stock):
     assert careful.sync("full")["state"] == "succeeded"
 
 
-@pytest.mark.slow
 def test_ignore_keeps_and_reports_nothing(stock):
     world = stock(changed_columns="ignore")
     stock.write(price=["1.50"])
@@ -101,7 +100,6 @@ def _price(world, store="store-001"):
     return world.shown(store)["a"]["price"]
 
 
-@pytest.mark.slow
 def test_hold_keeps_back_the_changes_of_the_store_whose_columns_changed(stores):
     world = stores()
     stores.write("store-001", price=["1.75"], colour=["red"])
@@ -126,7 +124,6 @@ def test_hold_keeps_back_the_changes_of_the_store_whose_columns_changed(stores):
     assert (_open(world), _price(world)) == ([], 1.9), "an approval accepts the columns"
 
 
-@pytest.mark.slow
 def test_a_declined_change_of_columns_holds_until_the_old_columns_are_back(stores):
     world = stores()
     stores.write("store-001", price=["1.75"], active=["1"])
@@ -140,7 +137,6 @@ def test_a_declined_change_of_columns_holds_until_the_old_columns_are_back(store
     assert (_open(world), _price(world)) == ([], 1.8)
 
 
-@pytest.mark.slow
 def test_apply_holds_what_the_plan_holds(stores):
     world = stores()
     stores.write("store-001", price=["1.75"], colour=["red"])

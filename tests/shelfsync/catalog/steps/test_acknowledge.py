@@ -9,6 +9,8 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import vendor_runs
 
+pytestmark = pytest.mark.slow
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5, "readback_requests_max": 0}
 
@@ -32,7 +34,6 @@ def _state(world):
     return world.rows("SELECT state FROM ledger.job WHERE kind = 'catalog' ORDER BY job_id DESC LIMIT 1")[0].state
 
 
-@pytest.mark.slow
 def test_a_value_taken_back_while_its_confirmation_was_lost_is_taken_back_on_the_platform(shelf):
     """The ERP equals the baseline again, so no delta would differ. The platform has applied the unconfirmed value."""
     shelf.platform.faults({"at": "log", "kind": "status_404"}, {"at": "job_status", "kind": "status_404"})
@@ -46,7 +47,6 @@ def test_a_value_taken_back_while_its_confirmation_was_lost_is_taken_back_on_the
     assert shelf.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_sku_that_the_log_omits_is_unknown_and_sent_again(shelf):
     shelf.platform.faults({"at": "log", "kind": "truncated", "bytes": 40})
     for sku in ("a", "b"):
@@ -59,7 +59,6 @@ def test_a_sku_that_the_log_omits_is_unknown_and_sent_again(shelf):
     assert (_price(shelf, "a"), _price(shelf, "b")) == (1, 1)
 
 
-@pytest.mark.slow
 def test_a_request_whose_answer_names_the_job_of_another_leaves_its_skus_unknown(shelf):
     shelf.platform.faults({"at": "put_catalog", "kind": "job_id_of_another", "times": 1})
     shelf.erp.put("store-001", "a", "2.00")
@@ -74,7 +73,6 @@ def test_a_request_whose_answer_names_the_job_of_another_leaves_its_skus_unknown
     assert _price(shelf) == 1
 
 
-@pytest.mark.slow
 def test_an_unknown_sku_that_left_the_erp_is_switched_off(make_world):
     """It was never acknowledged, and may be on sale all the same."""
     world = make_world(sync=SHORT)
@@ -91,7 +89,6 @@ def test_an_unknown_sku_that_left_the_erp_is_switched_off(make_world):
     assert {sku: row["active"] for sku, row in world.shown().items()} == {"a": True, "b": False}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "rule", [{"at": "log", "kind": "expired"}, {"at": "job", "kind": "foreign_link"}], ids=["expired", "foreign"]
 )
@@ -113,7 +110,6 @@ def test_a_log_that_never_can_be_read_blocks_the_vendor_no_longer_than_the_deadl
     assert _price(world) == 3
 
 
-@pytest.mark.slow
 def test_a_vendor_whose_confirmation_was_done_by_a_process_that_then_died_is_not_stuck(shelf):
     """It had failed at confirm before, and no step was left to clear the failure."""
     shelf.erp.put("store-001", "a", "2.00")
@@ -140,7 +136,6 @@ def partly_rejected(make_world):
 _COUNTS = "SELECT accepted, rejected, unaccounted FROM ledger.job ORDER BY job_id"
 
 
-@pytest.mark.slow
 def test_a_log_that_cannot_be_fetched_for_a_moment_is_fetched_later_though_the_rejections_are_known(partly_rejected):
     world = partly_rejected
     world.platform.faults({"at": "log", "kind": "status_503"})
@@ -151,7 +146,6 @@ def test_a_log_that_cannot_be_fetched_for_a_moment_is_fetched_later_though_the_r
     assert (_state(world), world.rows(_COUNTS)) == ("acknowledged", [(3, 1, 0)])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("final", ["expired", "overdue"])
 def test_a_log_that_never_comes_leaves_the_rejections_that_the_status_lists(partly_rejected, final):
     world = partly_rejected

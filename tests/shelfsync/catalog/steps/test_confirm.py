@@ -11,6 +11,8 @@ import pytest
 from partner_api import DownloadLimits
 from shelfsync.catalog.steps import confirm
 
+pytestmark = pytest.mark.slow
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 VENDOR = "store-001"
 SKUS = ("a", "b", "c")
@@ -57,7 +59,6 @@ NO_LOG = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("faults", NO_LOG.values(), ids=NO_LOG)
 def test_the_listing_acknowledges_at_once_what_it_shows_and_the_next_stop_sell_goes(make_shelf, faults):
     shelf = make_shelf()
@@ -70,7 +71,6 @@ def test_the_listing_acknowledges_at_once_what_it_shows_and_the_next_stop_sell_g
     assert _stop_sell(shelf)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("log", [(), ({"at": "log", "kind": "expired"},)], ids=["log", "expired"])
 def test_a_link_beside_a_state_that_the_interface_does_not_have_ends_the_job_at_once(make_shelf, log):
     """Half an hour is left to the deadline: a wait for a known word would hold the stop-sell back."""
@@ -82,7 +82,6 @@ def test_a_link_beside_a_state_that_the_interface_does_not_have_ends_the_job_at_
     assert _stop_sell(shelf)
 
 
-@pytest.mark.slow
 def test_a_log_longer_than_its_skus_allow_is_not_kept(make_shelf):
     """One SKU: 1 MiB and 4 KiB. The log of the sandbox would go on to 3 MiB."""
     shelf = make_shelf()
@@ -100,7 +99,6 @@ def test_a_log_longer_than_its_skus_allow_is_not_kept(make_shelf):
     assert _stop_sell(shelf)
 
 
-@pytest.mark.slow
 def test_a_log_that_drips_ends_the_job_after_one_window(make_shelf, monkeypatch):
     monkeypatch.setattr(
         DownloadLimits, "__init__", partialmethod(DownloadLimits.__init__, speed_grace_s=0.2, speed_window_s=0.5)
@@ -113,7 +111,6 @@ def test_a_log_that_drips_ends_the_job_after_one_window(make_shelf, monkeypatch)
     assert shelf.rows("SELECT result_path FROM ledger.job ORDER BY job_id DESC LIMIT 1") == [(None,)]
 
 
-@pytest.mark.slow
 def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
     """Logs and exports alike: the first store by name drips, and the second is done before it."""
     slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
@@ -135,7 +132,6 @@ def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
     assert "the least speed" in report["failed"]["store-001"]
 
 
-@pytest.mark.slow
 def test_a_log_whose_outcomes_could_not_be_written_is_read_from_the_lake(make_shelf, monkeypatch):
     """A link may serve once: what was downloaded must not be lost with the process."""
     shelf = make_shelf()
@@ -159,7 +155,6 @@ def test_a_log_whose_outcomes_could_not_be_written_is_read_from_the_lake(make_sh
     assert _job(shelf)[:4] == ("acknowledged", 1, 1, 0)
 
 
-@pytest.mark.slow
 def test_a_link_that_expires_between_the_event_and_the_fetch_ends_the_job(make_shelf, receiver):
     shelf = make_shelf(receiver.url, sync={"poll_first_s": 3600, "poll_max_s": 3600}, platform={"job_status_path": ""})
     shelf.erp.put(VENDOR, "a", "2.00", None)
@@ -172,7 +167,6 @@ def test_a_link_that_expires_between_the_event_and_the_fetch_ends_the_job(make_s
     assert _stop_sell(shelf)
 
 
-@pytest.mark.slow
 def test_a_host_that_is_away_is_tried_by_one_more_run_and_then_the_listing_ends_it(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "status_503"})
@@ -185,7 +179,6 @@ def test_a_host_that_is_away_is_tried_by_one_more_run_and_then_the_listing_ends_
     assert states[1].state == "acknowledged"
 
 
-@pytest.mark.slow
 def test_a_log_that_comes_at_the_second_try_counts(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "status_503"})
@@ -196,7 +189,6 @@ def test_a_log_that_comes_at_the_second_try_counts(make_shelf):
     assert tuple(_job(shelf)) == ("acknowledged", 1, 0, 0, None)
 
 
-@pytest.mark.slow
 def test_what_the_listing_cannot_show_or_shows_otherwise_is_unknown_and_sent_again(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "expired"}, {"at": "job", "kind": "not_applied"})
@@ -210,7 +202,6 @@ def test_what_the_listing_cannot_show_or_shows_otherwise_is_unknown_and_sent_aga
     assert shelf.sync("delta")["accepted"] == 3
 
 
-@pytest.mark.slow
 def test_the_results_of_the_status_count_beside_the_listing(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "expired"})
@@ -220,7 +211,6 @@ def test_the_results_of_the_status_count_beside_the_listing(make_shelf):
     assert _job(shelf)[:4] == ("acknowledged", 3, 1, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("link", ["expired", "none"])
 def test_a_failed_job_is_not_ended_by_the_listing(make_shelf, link):
     shelf = make_shelf()
@@ -235,7 +225,6 @@ def test_a_failed_job_is_not_ended_by_the_listing(make_shelf, link):
     assert _stop_sell(shelf)
 
 
-@pytest.mark.slow
 def test_a_value_that_the_listing_may_still_show_from_before_is_not_acknowledged_by_it(make_shelf):
     """1.00, then 2.00, then 1.00 again within the time that a change needs to show: the listing shows 1.00 whatever became of the last."""
     shelf = make_shelf()
@@ -249,7 +238,6 @@ def test_a_value_that_the_listing_may_still_show_from_before_is_not_acknowledged
     assert "may still show price 1.00 from before" in outcome.reason
 
 
-@pytest.mark.slow
 def test_a_paused_vendor_keeps_its_job_open_until_it_is_resumed(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "expired"}, {"at": "list_catalog", "kind": "status_429"})
@@ -261,7 +249,6 @@ def test_a_paused_vendor_keeps_its_job_open_until_it_is_resumed(make_shelf):
     assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
 
 
-@pytest.mark.slow
 def test_an_event_that_the_platform_contradicts_ends_no_job(make_shelf, receiver):
     """The platform still works at the job: a newer generation must not overtake it (I4)."""
     shelf = make_shelf()

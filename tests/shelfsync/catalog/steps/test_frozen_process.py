@@ -16,6 +16,8 @@ import pytest
 
 from small_erp import SQL
 
+pytestmark = pytest.mark.slow
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 LEASE_S = 1.0
 TABLES = ("vendor", "vendor_run", "batch", "job", "baseline", "rejection", "lease")
@@ -102,7 +104,6 @@ def _price(world):
     return Decimal(str(world.shown()["a"]["price"]))
 
 
-@pytest.mark.slow
 def test_a_process_frozen_while_it_waits_for_its_answer_writes_nothing_when_it_wakes(shelf):
     run_id, _ = shelf.begin("delta", upto="batch")
     shelf.platform.faults({"at": "put_catalog", "kind": "never_answer", "seconds": 20.0, "times": 1})
@@ -118,7 +119,6 @@ def test_a_process_frozen_while_it_waits_for_its_answer_writes_nothing_when_it_w
     assert (_taken(shelf), _price(shelf)) == (taken, 3)
 
 
-@pytest.mark.slow
 def test_a_process_frozen_at_the_gate_sends_nothing_when_it_wakes(shelf):
     """It has locked its row and waits for its slot. When it wakes, the platform has a newer price."""
     run_id, _ = shelf.begin("delta", upto="batch")

@@ -10,6 +10,8 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps import bisection
 from shelfsync.warehouse.every_table import metadata
 
+pytestmark = pytest.mark.slow
+
 VENDOR = "store-001"
 LOCK_NOT_AVAILABLE = "55P03"
 READINGS = {
@@ -62,7 +64,6 @@ def full(shop):
     return shop
 
 
-@pytest.mark.slow
 def test_what_only_reads_waits_for_no_row_of_any_table(full, other):
     for table in metadata.tables.values():
         other.execute(sa.select(sa.literal(1)).select_from(table).with_for_update())
@@ -79,7 +80,6 @@ def _is_blocked(read, shop) -> bool:
     return False
 
 
-@pytest.mark.slow
 def test_a_plan_is_made_while_a_step_holds_the_vendor(full, other):
     vendors.lock(other, VENDOR)
     full.world.erp.put(VENDOR, "c", "11.00")

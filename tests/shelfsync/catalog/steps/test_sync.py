@@ -9,6 +9,8 @@ import pytest
 
 from shelfsync.errors import DataError, IncompleteExtractError
 
+pytestmark = pytest.mark.slow
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
 
@@ -23,7 +25,6 @@ def shop(world):
     return world
 
 
-@pytest.mark.slow
 def test_a_full_sync_makes_the_platform_equal_to_the_erp_with_prices_cut(shop):
     summary = shop.sync("full")
     assert summary["state"] == "succeeded"
@@ -33,7 +34,6 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_with_prices_cut(shop):
         assert all(row["active"] and row["max_sales_quantity"] == 5 for row in shown.values())
 
 
-@pytest.mark.slow
 def test_every_sku_sent_has_one_outcome_in_the_warehouse(shop):
     summary = shop.sync("full")
     assert (summary["sent"], summary["accepted"], summary["rejected"], summary["unaccounted"]) == (8, 6, 2, 0)
@@ -47,14 +47,12 @@ def test_every_sku_sent_has_one_outcome_in_the_warehouse(shop):
     assert shop.rows("SELECT sum(sent), sum(accepted), sum(rejected) FROM warehouse.catalog_job") == [(8, 6, 2)]
 
 
-@pytest.mark.slow
 def test_the_baseline_has_what_was_accepted_and_nothing_that_was_rejected(shop):
     shop.sync("full")
     rows = shop.rows("SELECT sku, price, quantity FROM warehouse.baseline WHERE vendor = 'store-001' ORDER BY sku")
     assert rows == [(sku, Decimal("1.234"), 10) for sku in "abc"]
 
 
-@pytest.mark.slow
 def test_a_second_run_sends_only_what_changed(shop):
     shop.sync("full")
     shop.erp.put("store-001", "b", "2.50", 10, 1, 5)
@@ -70,7 +68,6 @@ def test_a_second_run_sends_only_what_changed(shop):
     assert Decimal(str(shop.shown()["b"]["price"])) == Decimal("2.5")
 
 
-@pytest.mark.slow
 def test_a_run_without_changes_sends_nothing(shop):
     shop.sync("full")
     before = len(shop.sent())
@@ -80,7 +77,6 @@ def test_a_run_without_changes_sends_nothing(shop):
     assert {row["state"] for row in summary["vendors"]} == {"unchanged"}
 
 
-@pytest.mark.slow
 def test_a_rejected_sku_is_not_repeated_until_its_row_changes(shop):
     shop.sync("full")
     assert shop.sync("delta")["sent"] == 0
@@ -89,7 +85,6 @@ def test_a_rejected_sku_is_not_repeated_until_its_row_changes(shop):
     assert shop.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_sku_that_appears_on_the_platform_is_accepted_by_the_next_full_sync(shop):
     shop.sync("full")
     shop.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b", "c", "unknown")])
@@ -97,7 +92,6 @@ def test_a_sku_that_appears_on_the_platform_is_accepted_by_the_next_full_sync(sh
     assert shop.rows("SELECT vendor FROM ledger.rejection") == [("store-002",)]
 
 
-@pytest.mark.slow
 def test_a_sku_that_left_the_extract_becomes_inactive(world):
     skus = [f"s{number:02}" for number in range(20)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -110,7 +104,6 @@ def test_a_sku_that_left_the_extract_becomes_inactive(world):
     assert world.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_sku_whose_key_comes_with_a_character_that_cannot_be_seen_stays_on_sale(world):
     skus = [f"s{number:02}" for number in range(20)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -134,7 +127,6 @@ def test_a_sku_whose_key_comes_with_a_character_that_cannot_be_seen_stays_on_sal
     assert all(row["active"] for row in world.shown().values()), "a full sync sends no removal of them either"
 
 
-@pytest.mark.slow
 def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(world):
     skus = [f"s{number:02}" for number in range(20)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -150,7 +142,6 @@ def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(worl
     assert any("10 changes are held" in line for line in summary["lines"])
 
 
-@pytest.mark.slow
 def test_a_vendor_without_a_row_is_a_failure_that_deactivates_nothing(shop):
     shop.sync("full")
     shop.erp.execute("DELETE FROM stock WHERE vendor = 'store-002'")
@@ -162,7 +153,6 @@ def test_a_vendor_without_a_row_is_a_failure_that_deactivates_nothing(shop):
     assert Decimal(str(shop.shown("store-001")["a"]["price"])) == 3
 
 
-@pytest.mark.slow
 def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(shop):
     """The advice for a closed store takes its products off sale."""
     shop.sync("full")
@@ -177,7 +167,6 @@ def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(shop):
     assert all(row["active"] for row in shop.shown("store-002").values())
 
 
-@pytest.mark.slow
 def test_an_empty_erp_stops_the_run_before_anything_is_sent(shop):
     shop.sync("full")
     shop.erp.execute("DELETE FROM stock")
@@ -187,7 +176,6 @@ def test_an_empty_erp_stops_the_run_before_anything_is_sent(shop):
     assert len(shop.sent()) == before
 
 
-@pytest.mark.slow
 def test_bad_rows_are_quarantined_and_good_ones_go_on(shop):
     shop.erp.put("store-001", "b", "-0.0004")
     shop.erp.put("store-001", "c", "NaN")
@@ -198,7 +186,6 @@ def test_bad_rows_are_quarantined_and_good_ones_go_on(shop):
     assert summary["vendors"][0]["rows_raw"] == summary["vendors"][0]["rows_snapshot"] + 2
 
 
-@pytest.mark.slow
 def test_a_stop_sell_goes_out_whatever_else_is_faulty_in_its_row(shop):
     """A sales limit of 0, and a price that cannot be read; the second run sends nothing again."""
     shop.sync("full")
@@ -223,7 +210,6 @@ def test_a_stop_sell_goes_out_whatever_else_is_faulty_in_its_row(shop):
     assert shop.sync("delta", "store-001")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_row_that_went_bad_does_not_deactivate_its_sku(shop):
     shop.sync("full")
     shop.erp.put("store-001", "b", "1,99")
@@ -232,7 +218,6 @@ def test_a_row_that_went_bad_does_not_deactivate_its_sku(shop):
     assert shop.shown()["b"]["active"]
 
 
-@pytest.mark.slow
 def test_a_vendor_the_platform_does_not_know_fails_alone(shop):
     shop.erp.put("store-999", "a")
     summary = shop.sync("full")
@@ -245,7 +230,6 @@ def test_a_vendor_the_platform_does_not_know_fails_alone(shop):
     assert Decimal(str(shop.shown("store-002")["a"]["price"])) == Decimal("1.234")
 
 
-@pytest.mark.slow
 def test_a_dry_run_plans_and_sends_nothing(shop):
     summary = shop.sync("full", dry_run=True)
     assert shop.sent() == []
@@ -254,7 +238,6 @@ def test_a_dry_run_plans_and_sends_nothing(shop):
     assert shop.rows("SELECT count(*) FROM ledger.batch") == [(0,)]
 
 
-@pytest.mark.slow
 def test_a_body_limit_makes_several_jobs_one_after_the_other(make_world):
     world = make_world(sync={"body_max_bytes": 400})
     skus = [f"s{number:03}" for number in range(40)]
@@ -268,7 +251,6 @@ def test_a_body_limit_makes_several_jobs_one_after_the_other(make_world):
     assert {Decimal(str(row["price"])) for row in world.shown().values()} == {Decimal(2)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_that_runs_twice_finds_its_work_done(shop, step):
     run_id, vendors = shop.begin("full", upto="")
@@ -282,7 +264,6 @@ def test_a_step_that_runs_twice_finds_its_work_done(shop, step):
     assert (summary["state"], summary["accepted"], len(shop.sent())) == ("succeeded", 6, 2)
 
 
-@pytest.mark.slow
 def test_every_step_again_after_the_end_changes_nothing(shop):
     run_id, vendors = shop.begin("full", upto="deliver")
     shop.app.wait(run_id, vendors)
@@ -295,7 +276,6 @@ def test_every_step_again_after_the_end_changes_nothing(shop):
     assert len(shop.sent()) == 2
 
 
-@pytest.mark.slow
 def test_an_old_run_that_is_run_again_sends_nothing(shop):
     old, vendors = shop.begin("full", upto="batch")
     shop.erp.put("store-001", "a", "8.00")
@@ -307,7 +287,6 @@ def test_an_old_run_that_is_run_again_sends_nothing(shop):
     assert Decimal(str(shop.shown()["a"]["price"])) == 8
 
 
-@pytest.mark.slow
 def test_a_vendor_whose_last_job_is_open_is_left_to_the_next_run(shop):
     shop.platform.control("PUT", "settings", {"job_seconds": 3600})
     shop.begin("full", upto="deliver")
@@ -319,7 +298,6 @@ def test_a_vendor_whose_last_job_is_open_is_left_to_the_next_run(shop):
     assert shop.rows(f"SELECT count(*) FROM ledger.batch WHERE run_id = {second}") == [(0,)]
 
 
-@pytest.mark.slow
 def test_a_run_begins_by_ending_what_an_earlier_one_left_open(shop):
     shop.begin("full", upto="deliver")
     shop.erp.put("store-001", "a", "8.00")
@@ -328,7 +306,6 @@ def test_a_run_begins_by_ending_what_an_earlier_one_left_open(shop):
     assert shop.app.report(delta)["state"] == "succeeded"
 
 
-@pytest.mark.slow
 def test_a_dry_run_leaves_open_jobs_alone(shop):
     shop.begin("full", upto="deliver")
     before = shop.rows("SELECT job_id, state, polls FROM ledger.job ORDER BY job_id")
@@ -337,7 +314,6 @@ def test_a_dry_run_leaves_open_jobs_alone(shop):
     assert shop.rows("SELECT job_id, state, polls FROM ledger.job ORDER BY job_id") == before
 
 
-@pytest.mark.slow
 def test_recover_finishes_what_a_dead_process_left_after_each_step(shop):
     for upto in ("batch", "deliver"):
         run_id, _ = shop.begin("full", upto=upto)
@@ -350,7 +326,6 @@ def test_recover_finishes_what_a_dead_process_left_after_each_step(shop):
         assert (summary["state"], summary["accepted"], summary["rejected"]) == ("succeeded", 6, 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bad", [1, 3])
 def test_a_request_rejected_for_a_bad_row_is_halved_until_the_bad_row_is_alone(make_world, bad):
     """The platform has another name for the sales limit and rejects the whole request for it: only rows with a limit are bad."""
@@ -374,7 +349,6 @@ def test_a_request_rejected_for_a_bad_row_is_halved_until_the_bad_row_is_alone(m
     assert world.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item(world):
     world.platform.control("PUT", "settings", {"single_item_answer": "sku"})
     world.platform.put_products("store-001", [A])
@@ -384,7 +358,6 @@ def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item
     assert world.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_by_barcode_that_answer_is_known_too_however_it_is_padded(make_world):
     world = make_world(platform={"item_key": "barcode"})
     world.platform.control("PUT", "settings", {"single_item_answer": "sku"})
@@ -395,7 +368,6 @@ def test_by_barcode_that_answer_is_known_too_however_it_is_padded(make_world):
     assert world.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_a_job_that_has_ended_meanwhile_does_not_keep_its_vendor_from_the_next_run(shop):
     shop.begin("full", upto="deliver")
     shop.platform.until_quiescent()
@@ -407,7 +379,6 @@ def test_a_job_that_has_ended_meanwhile_does_not_keep_its_vendor_from_the_next_r
     assert Decimal(str(shop.shown()["a"]["price"])) == 8
 
 
-@pytest.mark.slow
 def test_a_delta_lets_the_days_full_sync_pass(shop):
     full, vendors = shop.begin("full", upto="batch")
     shop.erp.put("store-001", "a", "8.00")
@@ -422,7 +393,6 @@ def test_a_delta_lets_the_days_full_sync_pass(shop):
     assert shop.sync("delta")["sent"] == 1
 
 
-@pytest.mark.slow
 def test_a_run_that_a_newer_one_went_past_is_superseded_and_not_failed(shop):
     old, _ = shop.begin("delta", upto="batch")
     shop.sync("full")

@@ -14,6 +14,8 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.steps import each_vendor
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = 2, 8
 
 
@@ -70,7 +72,6 @@ def _delta(world, counted, vendors, price):
     return Counter(counted)
 
 
-@pytest.mark.slow
 def test_a_vendor_costs_at_most_so_many_statements_and_transactions(world, counted):
     vendors = [f"store-{number:03}" for number in range(1, MANY + 1)]
     for vendor in vendors:

@@ -6,6 +6,8 @@ import pytest
 
 from sixty_products import NEW, V, fill, renumber, slip, waiting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shop(world):
@@ -25,7 +27,6 @@ def _new(shop):
     return {(row["price"], row["active"]) for sku, row in shop.shown().items() if sku in NEW}
 
 
-@pytest.mark.slow
 def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_the_newest_quantities(renumbered):
     shop = renumbered
     (asked,) = shop.app.holds.ask("ada")
@@ -50,7 +51,6 @@ def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_
     assert shop.sync("delta")["sent"] == 0
 
 
-@pytest.mark.slow
 def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(renumbered):
     shop = renumbered
     (hold,) = waiting(shop)
@@ -66,7 +66,6 @@ def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(r
     assert waiting(shop) == []
 
 
-@pytest.mark.slow
 def test_another_price_of_a_new_product_is_another_question(renumbered):
     shop = renumbered
     (hold,) = waiting(shop)
@@ -77,7 +76,6 @@ def test_another_price_of_a_new_product_is_another_question(renumbered):
     assert shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "superseded"
 
 
-@pytest.mark.slow
 def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_same(shop):
     hold = slip(shop)
     with shop.app.context.engine.begin() as connection:
@@ -99,7 +97,6 @@ def _ids(shop):
     return [(one["hold_id"], one["run_id"], one["rule"]) for one in waiting(shop)]
 
 
-@pytest.mark.slow
 def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop):
     shop.erp.put(V, "s001", "25.00")
     older = shop.sync("delta")["run"]
@@ -108,7 +105,6 @@ def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop
     _guards_change_nothing(shop, older)
 
 
-@pytest.mark.slow
 def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.erp.put(V, "s002", "3.60")

@@ -22,6 +22,8 @@ from shelfsync.erp import sample
 from shelfsync.schemas import BASELINE, OUTCOME
 from shelfsync.settings import NormaliseSettings
 
+pytestmark = pytest.mark.slow
+
 QUARTERS_A_DAY = 96
 FULL_AT = 12  # the full sync of 03:07 is the first run after it
 
@@ -89,7 +91,6 @@ def week(erp_engine, read, erp_url, *, quarters, skus):
     return lavish, frugal, crossed
 
 
-@pytest.mark.slow
 def test_a_week_shows_every_customer_the_same_and_saves_most_stock_changes(erp_engine, read, erp_url, capsys):
     lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=7 * QUARTERS_A_DAY, skus=2_000)
     with capsys.disabled():
@@ -101,7 +102,6 @@ def test_a_week_shows_every_customer_the_same_and_saves_most_stock_changes(erp_e
     assert frugal.quantities < 0.5 * lavish.quantities
 
 
-@pytest.mark.slow
 def test_half_a_day_shows_every_customer_the_same(erp_engine, read, erp_url):
     lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=48, skus=400)
     assert crossed > 20

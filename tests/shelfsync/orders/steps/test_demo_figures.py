@@ -17,6 +17,8 @@ from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
 from shelfsync.settings import PROJECT
 
+pytestmark = pytest.mark.slow
+
 STORE = "store-001"
 TABLE = "shelfsync_order_outbox"
 
@@ -51,7 +53,6 @@ def synced(world, kind: str) -> str:
     return key
 
 
-@pytest.mark.slow
 def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(world, erp_engine):
     now = dt.datetime.now(dt.UTC)
     sandbox = SandboxControl(world.platform.base_url)
@@ -105,7 +106,6 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
         assert figures.order(connection, "00000000-0000-0000-0000-000000000000")["status"] is None
 
 
-@pytest.mark.slow
 def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
     url = postgres.create_database("shelfsync_readme").replace("postgresql://", "postgresql+psycopg://", 1)
     engine = sa.create_engine(url)

@@ -10,6 +10,8 @@ import pytest
 
 from orders_world import added, not_found, picked, replaced
 
+pytestmark = pytest.mark.slow
+
 CHEAPER = {"JAM": "BREAD", "HONEY": "JAM", "BREAD": "MILK"}
 REASONS = [("CUSTOMER", "CHANGED_MIND"), ("LOGISTICS", "NO_RIDER")]
 
@@ -80,7 +82,6 @@ def found(world, view, columns):
     )
 
 
-@pytest.mark.slow
 def test_every_view_equals_the_result_computed_from_the_platforms_own_orders(shown):
     world, orders = shown
     done = fulfilled(orders)

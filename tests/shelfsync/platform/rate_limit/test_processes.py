@@ -20,6 +20,8 @@ from sandbox_fixture import LiveSandbox
 from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.schedule import Rate
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[3]
 
 
@@ -123,7 +125,6 @@ def _eight_processes_three_killed(database_url, engine):
     return listener.arrivals_s
 
 
-@pytest.mark.slow
 def test_eight_processes_three_killed_share_one_row_of_slots(database_url, engine):
     arrivals_s = _eight_processes_three_killed(database_url, engine)
     with engine.connect() as connection:
@@ -132,7 +133,6 @@ def test_eight_processes_three_killed_share_one_row_of_slots(database_url, engin
     assert all(later - earlier >= RATE.spacing for earlier, later in itertools.pairwise(slots))
 
 
-@pytest.mark.slow
 def test_eight_processes_three_killed_never_exceed_the_limit(database_url, engine):
     """By the instants at which the requests arrived, which a machine with much else to do stamps too late."""
     arrivals_s = _eight_processes_three_killed(database_url, engine)
@@ -142,7 +142,6 @@ def test_eight_processes_three_killed_never_exceed_the_limit(database_url, engin
     assert took_s <= 2 * (len(arrivals_s) - 1) * RATE.spacing.total_seconds() + 8, "far slower than it has to be"
 
 
-@pytest.mark.slow
 def test_three_minutes_of_eight_processes_against_the_platform(database_url, engine):
     """The platform's own journal counts. It enforces no limit here, so that it would show what exceeds it."""
     with LiveSandbox() as sandbox, _workers() as start:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HEADER = "campaign,vendor,sku,price,name,start_time,end_time\n"
 WINDOW = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
 
 
-@pytest.mark.slow
 def test_a_garbled_row_takes_nothing_out_of_a_promotion_that_took_anothers_place(shop):
     for vendor in ("store-001", "store-002"):
         shop.erp.put("c1", "a", "8", vendor=vendor)
@@ -22,7 +23,6 @@ def test_a_garbled_row_takes_nothing_out_of_a_promotion_that_took_anothers_place
     assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 7.0, "b": 8.0}, {"a": 8.0, "b": 8.0})
 
 
-@pytest.mark.slow
 def test_absence_without_proof_takes_nothing_out_of_a_promotion_that_took_anothers_place(make_shop, tmp_path):
     file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
 
@@ -44,7 +44,6 @@ def test_absence_without_proof_takes_nothing_out_of_a_promotion_that_took_anothe
     assert (proven.seen("store-001"), proven.seen("store-002")) == ({"a": 7.0, "b": 8.0}, {"a": 8.0, "b": 8.0})
 
 
-@pytest.mark.slow
 def test_a_garbled_row_of_another_name_keeps_the_running_promotion_though_that_name_was_there_before(shop):
     shop.erp.put("c1", "a", "8", name="First")
     shop.sync()

@@ -8,6 +8,8 @@ import pytest
 
 from shelfsync.promotions.steps.plan import plan
 
+pytestmark = pytest.mark.slow
+
 
 class _SlowLake:
     """A lake that is slow to write the requests of a plan, while another process works."""
@@ -46,7 +48,6 @@ def _send(shop, run):
     path.confirm()
 
 
-@pytest.mark.slow
 def test_a_plan_commits_nothing_about_a_promotion_that_moved_meanwhile(shop):
     shop.erp.put("c1", "a", "8")
     shop.erp.put("c1", "b", "8")
@@ -58,7 +59,6 @@ def test_a_plan_commits_nothing_about_a_promotion_that_moved_meanwhile(shop):
     assert shop.seen() == {"a": 7.0}, "b had no part in the second plan's difference and would stay for good"
 
 
-@pytest.mark.slow
 def test_a_plan_ends_nothing_whose_replacement_failed_meanwhile(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()

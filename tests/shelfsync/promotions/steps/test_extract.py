@@ -6,6 +6,8 @@ import datetime as dt
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HEADER = "campaign,sku,price,name,start_time,end_time\n"
 
 
@@ -32,7 +34,6 @@ def write(folder):
     return write
 
 
-@pytest.mark.slow
 def test_a_store_whose_file_is_broken_keeps_its_promotions_and_the_others_follow_theirs(make_shop, folder, write):
     files = {"sql": None, "files": f"{folder}/{{vendor}}.csv", "control_file": f"{folder}/{{vendor}}.count"}
     write("store-001", c1_a="8", c2_b="8")

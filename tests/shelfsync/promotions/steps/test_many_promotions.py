@@ -12,6 +12,8 @@ import sqlalchemy as sa
 
 from shelfsync.promotions.steps.confirm import confirm
 
+pytestmark = pytest.mark.slow
+
 SLACK = 4
 """Statements that depend on time: a renewed lease, another status call."""
 
@@ -47,7 +49,6 @@ def statements(shop):
     return lambda: copy.copy(asked).__next__()
 
 
-@pytest.mark.slow
 def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_four(shop, ended, statements):
     counts = []
     for first, last in ((0, 4), (4, 44)):
@@ -60,7 +61,6 @@ def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_fo
     assert states == {("sent", True): 44}, "what the platform has is what was wanted: one file has both"
 
 
-@pytest.mark.slow
 def test_a_run_without_changes_asks_and_writes_as_much_for_forty_promotions_as_for_four(shop, ended, statements):
     lake, counts = shop.world.app.context.lake, []
     for first, last in ((0, 4), (4, 44)):
@@ -81,7 +81,6 @@ def _files(lake):
     return {(path, path.stat().st_ino, path.stat().st_mtime_ns) for path in files}
 
 
-@pytest.mark.slow
 def test_a_dry_run_reports_time_and_reasons_and_leaves_the_quarantine_as_it_is(shop):
     shop.erp.put("c1", "a", "8")
     shop.erp.put("c2", "b", "8")
@@ -97,7 +96,6 @@ def test_a_dry_run_reports_time_and_reasons_and_leaves_the_quarantine_as_it_is(s
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(1,)]
 
 
-@pytest.mark.slow
 def test_the_status_has_problems_first_and_reasons_with_samples_and_names_the_vendors_that_reject(shop):
     for number, sku in enumerate(("a", "stranger", "b")):
         shop.erp.put(f"c{number}", sku, "8", start=number, end=9)
