@@ -21,13 +21,12 @@ from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
-from shelfsync.erp.text import MARK
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
-from shelfsync.rows.quarantine_reason import is_usable
+from shelfsync.rows.quarantine_reason import NO_ROW, UNREADABLE, is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
@@ -166,6 +165,8 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
             rows = next(iter(extract))
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
+    is_none = pc.starts_with(rows["sku"], NO_ROW).fill_null(False)
+    beside, rows = rows.filter(is_none), rows.filter(pc.invert(is_none))
     faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
     found = {
@@ -173,11 +174,16 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     }
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = []
-    broken = rows["sku"].filter(pc.and_(pc.is_null(rows["vendor"]), pc.starts_with(rows["sku"], MARK)))
+    if beside.num_rows:
+        lines.append(
+            f"beside the ERP's first {rows.num_rows:,} rows {beside.num_rows:,} lines are none, and shelfsync sends nothing of them, such as"
+            f" {beside['sku'][0].as_py().removeprefix(NO_ROW)}"
+        )
+    broken = rows["sku"].filter(pc.and_(pc.is_null(rows["vendor"]), pc.starts_with(rows["sku"], UNREADABLE)))
     if len(broken):
         lines.append(
             f"{len(broken):,} of the ERP's first {rows.num_rows:,} rows cannot be read and are quarantined, such as"
-            f" {broken[0].as_py().removeprefix(MARK).strip()}. {advice}"
+            f" {broken[0].as_py().removeprefix(UNREADABLE)}. {advice}"
         )
     if unsendable.num_rows:
         lines.append(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shelfsync.erp.check_digit import is_gtin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 _NAMES = {
@@ -22,11 +22,11 @@ _NAMES = {
     " codigoarticulo articulo codice codicearticolo indeks kod towar артикул код מקט plu varenummer varenr",
     "barcode": "barcode barcodes ean ean13 eancode gtin upc ean11 eannr strichcode codebarre codebarres codigodebarras codiceabarre kodkreskowy"
     " штрихкод ברקוד strekkode",
-    "price": "price itemprice sellingprice salesprice unitprice retailprice preis vkpreis vk verkaufspreis bruttopreis einzelpreis prix prixttc"
+    "price": "price itemprice sellingprice salesprice unitprice retailprice preis vkpreis vk vp verkaufspreis bruttopreis einzelpreis prix prixttc"
     " prixvente precio preciovente pvp prezzo prijs cena цена מחיר pris hinta fiyat ár",
-    "quantity": "quantity qty stock stockqty stocklevel onhand available availableqty bestand menge lagerbestand labst quantite qte stockdisponible"
+    "quantity": "quantity qty stock stockqty stocklevel onhand availableqty bestand menge lagerbestand labst quantite qte stockdisponible"
     " cantidad existencias quantita giacenza voorraad aantal ilosc stan остаток количество כמות מלאי antal beholdning saldo",
-    "active": "active isactive enabled status aktiv istaktiv actif activo attivo actief aktywny активен פעיל onsale sellable",
+    "active": "active isactive enabled status aktiv istaktiv lieferbar verkaufbar listed envente enventa envendita actif activo attivo actief aktywny активен פעיל onsale sellable",
     "max_sales_quantity": "maxsalesquantity maxqty maxquantity salelimit saleslimit limit maxmenge höchstmenge abgabemenge",
     "name": "name title description productname itemname articlename bezeichnung artikelbezeichnung beschreibung maktx designation libelle nom nombre"
     " descripcion descrizione nome omschrijving naam nazwa название наименование שם navn nimi",
@@ -35,6 +35,8 @@ _NAMES = {
     "sales_buffer": "salesbuffer buffer safetystock sicherheitsbestand puffer",
 }
 KINDS = tuple(_NAMES)
+_AVAILABLE = "available verfügbar verfuegbar disponible disponibile disponível beschikbaar dostępny dostępne доступно tilgængelig tillgänglig זמין"
+"""Names of a stock in one ERP and of `active` in another: the values distinguish them."""
 
 _TRUTHS = frozenset(["1", "0", "true", "false", "t", "f", "y", "n", "yes", "no", "1.0", "0.0"])
 PAIRS = (
@@ -80,12 +82,21 @@ def bare(name: str) -> str:
     return "".join(letter for letter in letters if letter.isalnum())
 
 
-_BARE = {bare(name): kind for name, kind in _BY_NAME.items()} | {bare(kind): kind for kind in KINDS}
+_BARE = (
+    {bare(name): kind for name, kind in _BY_NAME.items()}
+    | {bare(kind): kind for kind in KINDS}
+    | dict.fromkeys(map(bare, _AVAILABLE.split()), "quantity")
+)
 
 
 def is_name(cell: str) -> bool:
     """Whether a cell is a name that shelfsync knows of a column."""
     return len(cell) < 40 and bare(cell) in _BARE
+
+
+def kinds_among(cells: Iterable[str]) -> int:
+    """How many columns of shelfsync the cells name; a title such as `Werk / Lager` names one twice."""
+    return len({_BARE[bare(cell)] for cell in cells if is_name(cell)})
 
 
 def is_number(cell: str) -> bool:
@@ -129,6 +140,8 @@ class Guess:
 def guess(name: str, values: Sequence[str]) -> Guess | None:
     """What a column may be; None if its name says nothing to shelfsync."""
     kind, exact = _BARE.get(bare(name)), True
+    if bare(name) in map(bare, _AVAILABLE.split()) and is_truth(values):
+        kind = "active"
     if kind is None:
         tokens = [bare(token) for token in _TOKENS.split(name) if token]
         kind = next((_BARE[token] for token in reversed(tokens) if token in _BARE), None)
@@ -185,6 +198,24 @@ def _against_sku(values: Sequence[str]) -> str:
         return "its values are dates, as a spreadsheet makes of codes"
     rounded = any(re.fullmatch(r"\d+(?:[.,]\d+)?[eE]\+\d+", value) for value in values)
     return "its values are rounded, as a spreadsheet shows long numbers" if rounded else ""
+
+
+def is_truth(values: Sequence[str]) -> bool:
+    """Whether a column has words for true and for false alone, and each of its words is known; 1 and 0 may be a stock."""
+    words = {value.strip().casefold() for value in values if value.strip()} - NULLS
+    return any(
+        words in ({true, false}, {true})
+        for true, false in (*PAIRS, ("true", "false"), ("yes", "no"), ("y", "n"))
+        if false
+    )
+
+
+def is_like_prices(values: Sequence[str]) -> bool:
+    """Whether a column has numbers alone, and one of them has two or three decimals or a currency."""
+    filled = [value for value in values if value.strip()]
+    return all(map(is_number, filled)) and any(
+        re.search(r"[.,]\d\d\d?\D*$", value) or is_currency(without_currency(value)[1]) for value in filled
+    )
 
 
 def truth_words(values: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
-from shelfsync.erp.text import MARK, series_texts, texts
+from shelfsync.erp.text import series_texts, texts
 from shelfsync.erp.two_number_styles import Styles
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
+from shelfsync.rows import quarantine_reason
 from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
@@ -310,7 +311,9 @@ def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int, s
 def _damaged(chunk: Chunk, constants: Mapping[str, str], schema: pa.Schema) -> pa.Table:
     """The damaged rows: their text is in the column `sku` with the mark of broken text, so that they are quarantined."""
     vendor = chunk.vendor if chunk.vendor is not None else constants.get("vendor")
-    keys = texts([f"{MARK} {row}" for row in chunk.damaged])
+    rows = len(chunk.damaged) - chunk.no_rows
+    marks = [quarantine_reason.UNREADABLE] * rows + [quarantine_reason.NO_ROW] * chunk.no_rows
+    keys = texts([mark + row for mark, row in zip(marks, chunk.damaged, strict=True)])
     return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged), schema)
 
 

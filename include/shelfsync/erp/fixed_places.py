@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.column_kinds import is_name, is_number
-from shelfsync.erp.text_shape import totals_line
+from shelfsync.erp.column_kinds import is_number, kinds_among
+from shelfsync.erp.text_shape import is_rule, is_total_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +21,18 @@ _COLUMNS_MIN = 3
 
 @dataclass(frozen=True)
 class Places:
-    """`places`: first character from 0 and end of each column. `header`, `total`: numbers of lines from 1, None if there is no such line."""
+    """`places`: first character from 0 and end of each column. The others are numbers of lines from 1; `header` is None if there is no such line.
+
+    `rules`, `again` and `totals` are lines below the header that a program wrote beside the rows: drawn lines, the names again, sums.
+    """
 
     names: tuple[str, ...]
     places: Sequence[tuple[int, int]]
     rows: Sequence[tuple[str, ...]]
     header: int | None
-    total: int | None
+    rules: Sequence[int]
+    again: Sequence[int]
+    totals: Sequence[int]
 
 
 def of(text: str, *, whole: bool) -> Places | None:
@@ -36,16 +41,20 @@ def of(text: str, *, whole: bool) -> Places | None:
     if not whole:
         del lines[-1:]
     lines = [(number, line) for number, line in lines if line.strip("\x1a ")]
-    header = next((number for number, line in lines[:_HEADER_LINES] if sum(map(is_name, line.split())) > 1), None)
-    rows = [(number, line) for number, line in lines if header is None or number > header]
-    total = rows.pop()[0] if rows and totals_line([rows[-1][1].split()[0], ""]) else None
+    header = _header(lines[:_HEADER_LINES])
+    titles = dict(lines).get(header or 0, "")
+    below = [(number, line) for number, line in lines if header is None or number > header]
+    rules = [number for number, line in below if is_rule([line])]
+    again = [number for number, line in below if line == titles]
+    totals = [number for number, line in below if is_total_line(line)]
+    beside = {*rules, *again, *totals}
+    rows = [(number, line) for number, line in below if number not in beside]
     if len(rows) < _LINES_MIN or any("\t" in line for _, line in rows):
         return None
     texts = [line for _, line in rows]
     filled = _columns(texts, texts)
     if sum(_is_usual(run, texts) for run in filled) < _COLUMNS_MIN:  # sentences have a blank in common by chance
         return None
-    titles = dict(lines).get(header or 0, "")
     filled = _under_one_name(filled, titles, texts)
     with_titles = _columns([titles, *texts], texts)
     is_same = len(with_titles) == len(filled) and all(
@@ -61,8 +70,17 @@ def of(text: str, *, whole: bool) -> Places | None:
         places,
         cells,
         header,
-        total,
+        rules,
+        again,
+        totals,
     )
+
+
+def _header(lines: Sequence[tuple[int, str]]) -> int | None:
+    """The number of the line with the names: the first that names most of the columns which shelfsync knows, and more than one."""
+    known = {number: kinds_among(line.split()) for number, line in lines}
+    most = max(known.values(), default=0)
+    return next(number for number in known if known[number] == most) if most > 1 else None
 
 
 def _columns(lines: Sequence[str], rows: Sequence[str]) -> list[tuple[int, int]]:

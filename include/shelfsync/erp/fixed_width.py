@@ -1,6 +1,6 @@
 """A text whose columns stand at fixed characters of each line, row by row, with the proofs of a CSV. Spaces around a value are padding.
 
-A line that ends before its last column begins is quarantined.
+A line that ends before its last column begins is quarantined; a sum and a drawn line are no rows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.text_shape import is_rule, is_total_line, totals_line
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -59,9 +60,15 @@ class _Slices:
         line = next(self._lines).rstrip("\r\n").lstrip("\ufeff")
         if not line.strip():
             return []
-        if len(line) < self._least:
+        cells = [line[part].strip() for part in self._slices]
+        is_short = len(line) < self._least
+        if (is_short and is_rule([line])) or ((is_short or not totals_line([cells[0], ""])) and is_total_line(line)):
+            return [
+                " ".join(line.split())
+            ]  # one cell: what a program wrote beside the rows, over the places of columns
+        if is_short:
             raise csv.Error(f"{len(line)} characters, and the last column begins at {self._least}")
-        return [line[part].strip() for part in self._slices]
+        return cells
 
 
 def _place(name: str, text: str) -> tuple[int, int]:

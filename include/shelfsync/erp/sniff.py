@@ -332,10 +332,15 @@ def _fixed(found: fixed_places.Places, proposal: Proposal) -> _Table:
         f"the places of the columns are those of {len(found.rows):,} lines. A longer value elsewhere would be cut, and two columns without a"
         " blank between them are one: compare them with the description of the file"
     )
-    if found.total is not None:
-        proposal.unsure.append(
-            f"line {found.total} looks like a total and no row; shelfsync quarantines it if it is the last one"
+    proposal.unsure += [
+        f"line {some_of(map(str, lines))} {what}; shelfsync quarantines it"
+        for lines, what in (
+            (found.rules, "is drawn between rows"),
+            (found.again, "has the names of the columns again"),
+            (found.totals, "looks like a total and no row"),
         )
+        if lines
+    ]
     return _Table(found.names, [list(column) for column in zip(*found.rows, strict=True)])
 
 
@@ -471,6 +476,19 @@ def _propose_missing(table: _Table, proposal: Proposal, chosen: Mapping[str, int
         proposal.unsure.append(
             f"no column has the name of a price, a quantity or active. Name at least one in {_PREFIX}COLUMNS"
         )
+    prices = [repr(table.names[place]) for place in free if column_kinds.is_like_prices(table.columns[place])]
+    if "price" not in chosen and prices:
+        proposal.unsure.append(
+            f"no column has the name of a price, and {some_of(prices)} has numbers like prices. If one is the price, name it in {_PREFIX}COLUMNS"
+        )
+    if "active" not in chosen:
+        for place in free:
+            words = list(dict.fromkeys(value.strip() for value in table.columns[place] if value.strip()))
+            if len(words) == 2 and column_kinds.is_truth(words):
+                proposal.unsure.append(
+                    f"{table.names[place]!r} has {words[0]!r} and {words[1]!r}. If it says whether a product is on sale, name it in {_PREFIX}COLUMNS as"
+                    f" active, the word for yes in {_PREFIX}TRUE_WORDS and the other in {_PREFIX}FALSE_WORDS"
+                )
     gtins = [
         repr(table.names[place])
         for place in free

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.erp import text_encoding
-from shelfsync.erp.column_kinds import is_name, is_number
+from shelfsync.erp.column_kinds import is_name, is_number, kinds_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,7 +153,7 @@ class _Try:
     width: int
     share: float
     known: int
-    """How many cells of the best line are names that shelfsync knows."""
+    """How many columns that shelfsync knows the best line names."""
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -210,7 +210,7 @@ def _try(lines: Sequence[str], delimiter: str, *, quoted: bool) -> _Try | None:
         return None
     width, count = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
     swallowed = len([line for line in lines if line.strip()]) - len(rows) if quoted else 0
-    known = max(sum(is_name(cell) for cell in row) for _, row in rows[:_HEADER_LINES])
+    known = max(kinds_among(row) for _, row in rows[:_HEADER_LINES])
     return _Try(delimiter, quoted, rows, width, count / (len(rows) + max(swallowed, 0)), known)
 
 
@@ -230,7 +230,7 @@ def _parsed(lines: Sequence[str], delimiter: str, *, quoted: bool) -> Iterator[t
 def _header(found: _Try) -> tuple[int, list[str]] | None:
     """The line with the names: the first with most names that shelfsync knows, or the first of the width that holds words alone."""
     first = found.rows[:_HEADER_LINES]
-    known = {number: sum(is_name(cell) for cell in row) for number, row in first}
+    known = {number: kinds_among(row) for number, row in first}
     most = max(known.values(), default=0)
     if most > 1 or (most and found.width <= 2):
         return next((number, row) for number, row in first if known[number] == most)
@@ -241,9 +241,9 @@ def _header(found: _Try) -> tuple[int, list[str]] | None:
     return None
 
 
-HEADER_AGAIN = "the names of the columns again, and no row"
-TOTAL = "a total or a count of the rows, and no row"
-RULE = "a line between rows, and no row"
+HEADER_AGAIN = "the names of the columns again"
+TOTAL = "a total or a count of the rows"
+RULE = "a drawn line"
 """Why a line is no row of the table, for a person."""
 
 
@@ -252,6 +252,11 @@ def totals_line(cells: Sequence[str]) -> bool:
     first = next((cell.strip() for cell in cells if cell.strip()), "")
     blank = len(cells) < 2 or any(not cell.strip() for cell in cells)
     return bool(blank and len(first) < 80 and (_TOTALS.fullmatch(first) or _COUNTED.fullmatch(first)))
+
+
+def is_total_line(line: str) -> bool:
+    """Whether a line without delimiters is a sum or a count: a word for it, blanks and numbers."""
+    return totals_line([" ".join(line.split()), ""])
 
 
 def is_rule(cells: Sequence[str]) -> bool:

@@ -36,7 +36,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.erp import first_bytes
-from shelfsync.erp.column_kinds import is_name
+from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
 from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total
@@ -172,7 +172,16 @@ class Workbook:
         packed = self._packed(data)
         with self._whole():
             hidden = _hidden(self._workbook(data))
-        notes = [] if packed is None else self._look(packed, sheet).notes()
+        notes = []
+        if packed is not None:
+            seen = self._look(packed, sheet)
+            notes = seen.notes()
+            if broken := [
+                (row, column) for row, of_row in seen.broken.items() for column in of_row if row >= self._header_row
+            ]:
+                row, column = min(broken)
+                cells = f"{len(broken):,} cells have an error, or a formula that no program has calculated, such as {_letters(column)}{row + 1}"
+                notes.append(f"{cells}; shelfsync quarantines each such value")
         if hidden:
             notes.append(f"shelfsync does not read the hidden sheets: {some_of(hidden)}. If one is meant, set {SHEET}")
         return notes
@@ -335,8 +344,10 @@ class Workbook:
 
 
 def names_row(rows: Iterable[tuple[int, Sequence[Any]]]) -> int | None:
-    """The number of the row that has names of columns which shelfsync knows."""
-    return next((number for number, row in rows if sum(is_name(str(cell)) for cell in row) > 1), None)
+    """The number of the first row that names most of the columns which shelfsync knows, and more than one."""
+    known = {number: kinds_among(map(str, row)) for number, row in rows}
+    most = max(known.values(), default=0)
+    return next(number for number in known if known[number] == most) if most > 1 else None
 
 
 def as_texts(cells: Sequence[Any]) -> list[str]:
@@ -526,6 +537,12 @@ def _note_broken(xml: bytes, found: dict[int, set[int]]) -> None:
                 " in Excel or LibreOffice and save it again."
             )
         found.setdefault(int(place[2]) - 1, set()).add(_column(place[1].decode()))
+
+
+def _letters(column: int) -> str:
+    """A column as a sheet shows it: 0 is A, 26 is AA."""
+    before, last = divmod(column, 26)
+    return (_letters(before - 1) if before else "") + chr(ord("A") + last)
 
 
 def _column(letters: str) -> int:

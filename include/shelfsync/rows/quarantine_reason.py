@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
 
 _SHOWN_CHARACTERS = 80
+UNREADABLE = "\ufffd "
+"""Begins the text that stands in the column `sku` for a row that cannot be read, before the row's place in its source."""
+NO_ROW = UNREADABLE + "beside the rows: "
+"""The same for what a program wrote beside the rows, such as a total."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def _pieces_reasons(field: str) -> list[Reason]:
 
 REASONS: tuple[Reason, ...] = (
     Reason("row_unreadable", "sku", "a row of the file cannot be separated into its fields: {value}"),
+    Reason("no_row", "sku", "a program wrote this beside the rows, and it is no row: {value}"),
     Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
     Reason("vendor_odd", "vendor", "vendor {value} only looks like the id of a store"),
@@ -163,7 +168,7 @@ def described(
 
 def _shown(texts: pa.Array) -> pa.Array:
     """Values in quotes, escaped, and cut to what fits a line of a report."""
-    texts = texts.fill_null("")
+    texts = pc.replace_substring_regex(texts.fill_null(""), f"^{UNREADABLE}(?:{NO_ROW.removeprefix(UNREADABLE)})?", "")
     long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
     start = item.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
     return item.visible(pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start))

@@ -9,6 +9,7 @@ import pytest
 
 from shelfsync.erp.sniff import sniff
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+from shelfsync.rows.quarantine_reason import NO_ROW
 
 PLACES = {"vendor": "1-4", "sku": "5-10", "price": "11-18"}
 
@@ -97,6 +98,30 @@ def test_columns_of_fixed_width_are_read_by_their_places(read, path):
         ("0102", "Müller", "12.00"),
     ]
     assert rows[2]["sku"].startswith("\ufffd line 3: 4 characters, and the last column begins at 11")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "-" * 40,
+        "=" * 12,
+        "--- ------ --------",
+        "Summe     1.249,30",
+        "Gesamtsumme            1.249,30",
+        "Total",
+        "2 Zeilen",
+    ],
+)
+@pytest.mark.parametrize("in_the_middle", [False, True])
+def test_a_drawn_line_and_a_total_of_fixed_widths_are_no_rows(read, path, beside, in_the_middle):
+    lines = ["0101  0071    1,50", "0101  0072    2,50"]
+    lines.insert(1 if in_the_middle else 2, beside)
+    count = path("2", "stock.rows")
+    found = read(
+        files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=PLACES, decimal_mark=",", control_file=count
+    )
+    good = [row["sku"] for row in found.rows if not row["sku"].startswith(NO_ROW)]
+    assert (good, len(found.rows), found.proof.complete) == (["0071", "0072"], 3, True)
 
 
 def test_a_title_above_fixed_widths_is_left_out_and_a_cut_line_is_reported(read, path):

@@ -9,6 +9,7 @@ import pytest
 from shelfsync.erp.address import FoundFile, of_several_days
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.rows.quarantine_reason import NO_ROW
 from shelfsync.settings import ErpSettings
 
 ROWS = "vendor;sku;price;quantity\nv;1;1.89;10\nv;2;2.89;10\n"
@@ -93,8 +94,7 @@ def test_a_line_of_a_program_is_no_row_and_no_lost_one(read, tmp_path, line, row
     found = read(files=str(tmp_path / "stock.csv"), control_file=str(tmp_path / "stock.count"), chunk_rows=rows)
     assert found.proof.complete, found.proof.how
     assert [row["sku"] for row in found.rows[:2]] == ["1", "2"]
-    assert found.rows[2]["sku"].startswith("\ufffd line 4: ")
-    assert "and no row" in found.rows[2]["sku"]
+    assert found.rows[2]["sku"].startswith(f"{NO_ROW}line 4: ")
 
 
 def test_a_header_in_the_middle_and_a_total_without_a_line_break_cost_no_row(read, tmp_path):
@@ -127,7 +127,7 @@ def test_a_line_that_a_program_draws_costs_no_row_and_no_proof(read, tmp_path, t
     )
     good = [row for row in found.rows if not row["sku"].startswith("\ufffd")]
     assert [(row["vendor"].strip(), row["sku"].strip()) for row in good] == [("v", "1"), ("v", "2")]
-    assert any("a line between rows, and no row" in row["sku"] for row in found.rows)
+    assert any(f"{NO_ROW}line " in row["sku"] and "a drawn line" in row["sku"] for row in found.rows)
     assert (found.proof.complete, found.proof.rows) == (True, 2)
 
 

@@ -377,6 +377,69 @@ def test_texts_beside_numbers_of_a_workbook_show_the_decimal_mark(read, tmp_path
     assert [row["price"] for row in read(**values(found)).rows] == ["1.50", "2.25", None]
 
 
+@pytest.mark.parametrize("rule", ["-" * 70, "---- -------- ---------", "=" * 70])
+def test_a_list_for_people_is_read_by_what_is_proposed_for_it(read, proposed, rule):
+    form = "{:<5}{:<9}{:<24}{:>9}{:>9}  {:<4}".format
+    title = ["Bestandsliste  Werk / Lager              Seite 1", "Datum: 28.11.2026   Uhrzeit: 05:00"]
+    names = form("Werk", "Material", "Bezeichnung", "Preis", "Bestand", "Einh")
+    rows = [
+        ("0101", "100001", "Milch 3,5 %", "1.234,50", "40", "ST"),
+        ("0102", "100002", "Bio Eier", "2,49", "3-", "ST"),
+    ]
+    page = [rule, names, rule, *(form(*row) for row in rows), form(*rows[0]).replace("100001", "100003")]
+    total = "Gesamtsumme                              1.236,99       37"
+    found = proposed("\r\n".join([*title, *page, *page[:3], rule, total, ""]).encode("cp1252"), "zmm_best.txt")
+    assert found.settings["HEADER_ROW"] == "4"
+    assert json.loads(found.settings["COLUMNS"])["vendor"] == "Werk"
+    for told in ("is drawn between rows", "has the names of the columns again", "looks like a total"):
+        assert told in said(found)
+    good = [row for row in read(**values(found)).rows if not row["sku"].startswith("\ufffd")]
+    assert [(row["vendor"], row["sku"], row["price"], row["quantity"]) for row in good] == [
+        ("0101", "100001", "1234.50", "40"),
+        ("0102", "100002", "2.49", "-3"),
+        ("0101", "100003", "1234.50", "40"),
+    ]
+
+
+@pytest.mark.parametrize("title", ["Lager;Werk;Markt", "Preis;VK;Nettopreis"])
+def test_a_title_of_known_words_is_not_taken_for_the_names(proposed, title):
+    found = proposed(f"{title}\nWerk;Artikel;Preis\n0101;7;1,50\n0101;8;2,50\n".encode())
+    assert found.settings["HEADER_ROW"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "true", "false", "kind"),
+    [
+        ("verfügbar", "ja", "nein", "active"),
+        ("lieferbar", "J", "N", "active"),
+        ("Disponible", "oui", "non", "active"),
+        ("available", "yes", "no", "active"),
+        ("available", "12", "0", "quantity"),
+        ("Disponible", "12", "3", "quantity"),
+    ],
+)
+def test_a_column_that_means_available_is_a_truth_or_a_stock_by_its_values(read, proposed, name, true, false, kind):
+    found = proposed(f"vendor;sku;price;{name}\nv;1;1,50;{true}\nv;2;2,50;{false}\n".encode())
+    assert json.loads(found.settings["COLUMNS"])[kind] == name
+    first, second = (row[kind] for row in read(**values(found)).rows)
+    assert first in {"true", true}
+    assert second in {"false", false}
+    assert ("TRUE_WORDS" in found.settings) == (true in {"ja", "J", "oui"})
+
+
+@pytest.mark.parametrize("price", ["1.95", "CHF 1\u2019234.50", "1,50 €", "€ 3", "0.250"])
+def test_a_column_like_prices_under_an_unknown_name_is_named(proposed, price):
+    found = proposed(f"vendor;sku;quantity;Wert A;Gewicht\nv;1;3;{price};7\n".encode())
+    assert "no column has the name of a price, and 'Wert A' has numbers like prices" in said(found)
+
+
+@pytest.mark.parametrize("name", ["gesperrt", "Kennz", "blocked"])
+def test_a_column_of_truth_words_that_is_not_used_is_named_with_its_words(proposed, name):
+    found = proposed(f"vendor;sku;price;{name}\nv;1;1,50;ja\nv;2;2,50;nein\n".encode())
+    assert "active" not in json.loads(found.settings.get("COLUMNS", "{}"))
+    assert f"'{name}' has 'ja' and 'nein'. If it says whether a product is on sale, name it in" in said(found)
+
+
 def test_a_letter_has_no_columns_of_fixed_width(proposed):
     with pytest.raises(DataError, match="no character is blank in every line"):
         proposed(b"Dear team\nthe stock of today is complete\nbest regards\nthe warehouse\n", "stock.txt")

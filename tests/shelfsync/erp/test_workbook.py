@@ -98,6 +98,16 @@ def test_an_error_is_no_empty_cell(read, tmp_path):
     assert (rows["4"]["price"], rows["4"]["quantity"]) == ("4.5", "7")
 
 
+def test_errors_below_the_names_are_counted_by_sniff_with_the_first_cell(tmp_path):
+    path = tmp_path / "stock.xlsx"
+    write(path, ["v", "s1", None, "=1+1", 1, 1], ["v", "s2", None, 1.5, "#N/A", 1], above=1)
+    assert "2 cells have an error, or a formula that no program has calculated, such as D3" in str(
+        sniff(str(path)).unsure
+    )
+    write(path, ["v", "s1", None, 1.5, 1, 1], above=1)
+    assert "have an error" not in str(sniff(str(path)).unsure)
+
+
 def test_a_formula_with_its_value_is_the_value(read, tmp_path):
     path = write(tmp_path / "stock.xlsx", ["v", "1", None, "=2*2.25", "=3", True], ["v", "2", None, 5, 1, True])
     changed(path, b"<f>2*2.25</f><v/>", b"<f>2*2.25</f><v>4.5</v>")
@@ -245,8 +255,8 @@ def test_the_names_again_and_a_total_are_no_rows(read, tmp_path, chunk_rows):
     good = [row for row in reading.rows if not row["sku"].startswith(MARK)]
     assert [row["sku"] for row in good] == ["s0", "s1", "s2"]
     texts = "\n".join(row["sku"] for row in reading.rows if row["sku"].startswith(MARK))
-    assert "row 5: the names of the columns again, and no row: vendor, sku" in texts
-    assert "row 7: a total or a count of the rows, and no row: Total, 4.50, 3" in texts
+    assert "beside the rows: row 5: the names of the columns again: vendor, sku" in texts
+    assert "beside the rows: row 7: a total or a count of the rows: Total, 4.50, 3" in texts
 
 
 def test_a_product_that_is_called_total_is_one(read, tmp_path):

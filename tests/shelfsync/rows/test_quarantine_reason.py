@@ -15,6 +15,7 @@ PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(e
 
 EACH = {
     "row_unreadable": {"sku": "\ufffd line 3: 2 fields instead of 3: a,b"},
+    "no_row": {"sku": "\ufffd beside the rows: row 9: a total or a count of the rows: Summe, 4.50"},
     "vendor_missing": {"vendor": None},
     "vendor_characters": {"vendor": "x\t"},
     "vendor_odd": {"vendor": "store-001\u200b"},
@@ -63,6 +64,14 @@ def test_every_reason_can_happen():
     sent = {row["field"] for row in result.quarantine.to_pylist() if row["row_sent"]}
     assert sent == {"max_sales_quantity"}, "a row of nothing else that is good is not sent"
     assert set(EACH) == {reason.word for reason in REASONS}
+
+
+def test_a_row_of_a_workbook_and_of_a_text_is_named_alike_and_without_the_mark_of_broken_text():
+    damaged = [{"sku": f"\ufffd {place} 3: 2 fields instead of 3"} for place in ("line", "row")]
+    found = normalised(*damaged, EACH["no_row"], {"sku": "\ufffd"}).quarantine
+    assert found["reason"].to_pylist() == ["row_unreadable", "row_unreadable", "no_row", "sku_undecodable"]
+    assert not any("\ufffd" in message for message in found["message"].to_pylist()[:3])
+    assert '"row 9: a total or a count of the rows: Summe, 4.50"' in found["message"][2].as_py()
 
 
 def test_the_page_lists_the_words_that_decide_an_outcome():

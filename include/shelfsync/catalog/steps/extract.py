@@ -131,10 +131,9 @@ def _whole(
         failed |= {name: f"its rows could not be written: {why}" for name, why in unlaid.items()}
     failed |= {name: why for name, why in unread.items() if is_usable(name)}
     _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths, kept)
-    if nameless_rows:
+    if of_vendors := nameless_rows - nameless["reason"].to_pylist().count("no_row"):
         log.warning(
-            "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
-            nameless_rows,
+            "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them", of_vendors
         )
     if left_out:
         log.info(

@@ -86,7 +86,7 @@ def missed_lines(connection: Connection, run_id: int) -> list[str]:
 
 _OF_RUN = """
 SELECT reason, count(*) AS rows, min(message) AS message
-FROM warehouse.quarantine WHERE run_id = :run AND vendor = '' GROUP BY reason ORDER BY reason
+FROM warehouse.quarantine WHERE run_id = :run AND vendor = '' AND reason <> 'no_row' GROUP BY reason ORDER BY reason
 """
 _LAST = """
 SELECT max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
@@ -95,7 +95,10 @@ WHERE NOT run.dry_run AND run.vendors = '{}' AND extract.since IS NULL AND (CAST
 
 
 def unusable_of_run(connection: Connection, run_id: int | None) -> list[dict[str, Any]]:
-    """`{"reason", "rows", "message"}` for each reason; the message is that of one of the rows."""
+    """`{"reason", "rows", "message"}` for each reason; the message is that of one of the rows.
+
+    A total or a drawn line is no row, so it calls for no person.
+    """
     return [dict(row) for row in connection.execute(sa.text(_OF_RUN), {"run": run_id}).mappings()]
 
 
@@ -117,4 +120,6 @@ def unusable_lines(found: list[dict[str, Any]]) -> list[str]:
     rows = sum(row["rows"] for row in found)
     reasons = ", ".join(f"{row['rows']:,} {row['reason']}" for row in found)
     line = f"{rows:,} rows name no usable vendor and were quarantined ({reasons}), the first because {found[0]['message']}."
-    return [Alarm.UNUSABLE_ROWS.line(f"{line} Correct the ERP's vendor column; `shelfsync quarantine` shows the rows")]
+    is_unreadable = all(row["reason"] == "row_unreadable" for row in found)
+    remedy = "Correct these lines, or the delimiter and the quotes" if is_unreadable else "Correct the vendor column"
+    return [Alarm.UNUSABLE_ROWS.line(f"{line} {remedy} of the ERP; `shelfsync quarantine` shows the rows")]

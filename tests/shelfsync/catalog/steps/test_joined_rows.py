@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shelfsync.check import value_warnings
+
 V = "store-001"
 HEADER = "vendor,sku,name,price,quantity,active\n"
 SKUS = [f"{100000 + number}" for number in range(1, 9)]
@@ -46,3 +48,28 @@ def test_joined_rows_are_quarantined_and_no_product_leaves(shop):
     assert ["line 4: " in found[0][1], "line 5: " in found[1][1]] == [True, True]
     write(rows("2.50").values())
     assert world.sync("delta")["accepted"] == 3
+
+
+def test_a_total_and_a_drawn_line_blame_no_vendor_and_call_no_person(shop):
+    world, write = shop
+    changed = rows("2.50")
+    del changed["100008"]
+    write(["------,---,---,---,---,---\n", *changed.values(), HEADER, "Total,,,17.50,,\n"], count=7)
+    summary = world.sync("full")
+    assert (summary["accepted"], summary["alarms"]) == (len(SKUS), []), "the absent one is off sale"
+    assert [row.reason for row in world.rows("SELECT reason FROM warehouse.quarantine")] == ["no_row"] * 3
+    assert world.app.status()["unusable_vendors"] == []
+    assert [line for line in world.app.warnings() if "quarantined" in line] == []
+    [beside] = value_warnings(world.app.context)
+    assert (
+        "first 7 rows 3 lines are none, and shelfsync sends nothing of them, such as line 2: a drawn line: ---"
+        in beside
+    )
+
+
+def test_rows_that_cannot_be_read_do_not_blame_the_vendor_column(shop):
+    world, write = shop
+    write([*rows("2.50").values(), f"{V},100009,too,few\n"], count=9)
+    [alarm] = world.sync("full")["alarms"]
+    assert "Correct these lines, or the delimiter and the quotes of the ERP" in alarm
+    assert "\ufffd" not in alarm
