@@ -22,6 +22,7 @@ from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
+from shelfsync.pages.store import STORE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (OVERVIEW, ALERTS, HOLDS, REJECTIONS, QUARANTINE, RUNS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (OVERVIEW, STORE, ALERTS, HOLDS, REJECTIONS, QUARANTINE, RUNS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
@@ -40,4 +42,5 @@ def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectRe
             pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
-    return lead_to(request, "/switches")
+    at_store = scope == "vendor" and "at_store" in form
+    return lead_to(request, f"/store?{urlencode({'vendor': vendor})}" if at_store else "/switches")

@@ -17,7 +17,7 @@ from shelfsync.errors import DataError
 from shelfsync.pages.charts import Bar, Bars
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import Number, Page, context, show
+from shelfsync.pages.shell import Number, Page, Text, context, show
 
 RUNS = Page("/runs", "Runs", ("catalog_full_sync", "catalog_delta_sync", "catalog_urgent_sync", "catalog_recover"))
 
@@ -86,12 +86,12 @@ def run(request: Request, number: Number) -> HTMLResponse:
 
 
 @RUNS.router.get("/runs/{number}/rows.csv")
-def rows(request: Request, number: Number, stage: Stage) -> StreamingResponse:
-    """The rows that reached a stage. 404: there is no such run, or its rows are no longer kept."""
+def rows(request: Request, number: Number, stage: Stage, vendor: Text = "") -> StreamingResponse:
+    """The rows that reached a stage, of one store or of all. 404: there is no such run, or its rows are no longer kept."""
     app = context(request)
     try:
         run_history.shown(app, number)
-        pages = rows_of_run(app, number, stage, most=ROWS_OF_FILE)
+        pages = rows_of_run(app, number, stage, vendor=vendor or None, most=ROWS_OF_FILE)
         first = next(pages, [])  # a file that is gone is an answer of its own, not half a file
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None

@@ -27,6 +27,8 @@ PATHS = (
     "/rejections.csv",
     "/quarantine",
     "/quarantine.csv",
+    "/store",
+    "/drift/{}.csv",
     "/runs",
     "/runs/{}",
     "/runs/{}/rows.csv",
@@ -42,6 +44,7 @@ FORMS = (
     "/holds/rules/{}/approve",
     "/holds/rules/{}/decline",
     "/rejections/release",
+    "/store/end-restoration",
     "/switches/{}",
 )
 CORPUS = (
@@ -65,7 +68,7 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 NAMES = (
-    "vendor", "sku", "at", "kind", "stage", "before", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
+    "vendor", "sku", "at", "kind", "stage", "before", "day", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
 )  # fmt: skip
 fields = st.dictionaries(st.sampled_from(NAMES), texts)
 

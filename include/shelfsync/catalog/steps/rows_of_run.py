@@ -52,7 +52,7 @@ WHERE batch.run_id = :run AND job.state <> 'superseded' ORDER BY batch.vendor, j
 """Which files of the lake have the rows."""
 _JOBS = """
 SELECT job.job_id FROM ledger.batch JOIN ledger.job USING (batch_id)
-WHERE batch.run_id = :run AND job.state <> 'superseded' ORDER BY job.job_id
+WHERE batch.run_id = :run AND (CAST(:vendor AS text) IS NULL OR batch.vendor = :vendor) AND job.state <> 'superseded' ORDER BY job.job_id
 """
 _OUTCOMES = """
 SELECT vendor, sku, change, state, reason, price, quantity, active, max_sales_quantity, job_id FROM warehouse.sku_outcome
@@ -67,11 +67,13 @@ WHERE outcome.job_id = :job AND time.job_id = :job AND time.observed_at IS NOT N
 _OBSERVED_COUNT = "SELECT count(*) FROM warehouse.change_time WHERE job_id = ANY(:jobs) AND observed_at IS NOT NULL"
 
 
-def rows_of_run(context: Context, run_id: int, stage: Stage, *, most: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a stage, at most so many at a time. DataError: a file is no longer kept."""
+def rows_of_run(
+    context: Context, run_id: int, stage: Stage, *, vendor: str | None = None, most: int
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a stage, of one vendor or of all, at most so many at a time. DataError: a file is no longer kept."""
     if stage in _FILES:
-        return _of_files(context, run_id, stage, most)
-    return _of_outcomes(context, run_id, stage, most)
+        return _of_files(context, run_id, stage, vendor, most)
+    return _of_outcomes(context, run_id, stage, vendor, most)
 
 
 def observed(context: Context, run_id: int, accepted: int) -> int | None:
@@ -79,15 +81,17 @@ def observed(context: Context, run_id: int, accepted: int) -> int | None:
     if accepted > COUNTED_MAX:
         return None
     with context.engine.connect() as connection:
-        jobs = list(connection.execute(sa.text(_JOBS), {"run": run_id}).scalars())
+        jobs = list(connection.execute(sa.text(_JOBS), {"run": run_id, "vendor": None}).scalars())
         return int(connection.execute(sa.text(_OBSERVED_COUNT), {"jobs": jobs}).scalar_one())
 
 
-def _of_files(context: Context, run_id: int, stage: Stage, most: int) -> Iterator[list[dict[str, Any]]]:
+def _of_files(
+    context: Context, run_id: int, stage: Stage, vendor: str | None, most: int
+) -> Iterator[list[dict[str, Any]]]:
     with context.engine.connect() as connection:
         files = [dict(row) for row in connection.execute(sa.text(_FILES[stage]), {"run": run_id}).mappings()]
     for file in files:
-        if file["path"] is None:
+        if file["path"] is None or vendor not in {None, file["vendor"]}:
             continue
         if not context.lake.exists(file["path"]):
             raise DataError(f"runs: the rows of run {run_id} are no longer kept; its counts are")
@@ -105,10 +109,12 @@ def _of_files(context: Context, run_id: int, stage: Stage, most: int) -> Iterato
             yield [fixed | row for row in pa.Table.from_batches([batch]).to_pylist()]
 
 
-def _of_outcomes(context: Context, run_id: int, stage: Stage, most: int) -> Iterator[list[dict[str, Any]]]:
+def _of_outcomes(
+    context: Context, run_id: int, stage: Stage, vendor: str | None, most: int
+) -> Iterator[list[dict[str, Any]]]:
     statement = sa.text(_OBSERVED if stage == Stage.OBSERVED else _OUTCOMES)
     with context.engine.connect() as connection:
-        jobs = list(connection.execute(sa.text(_JOBS), {"run": run_id}).scalars())
+        jobs = list(connection.execute(sa.text(_JOBS), {"run": run_id, "vendor": vendor}).scalars())
     for job in jobs:
         after, left = "", True
         while left:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -12,6 +12,7 @@ from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Iterator
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -135,3 +136,23 @@ def too_young(connection: Connection, observation_ids: list[int]) -> list[str]:
     young = (drift.c.cause == "export_older_than_change") & accepted
     statement = sa.select(drift.c.vendor).where(drift.c.observation_id.in_(observation_ids), young).distinct()
     return list(connection.execute(statement.order_by(drift.c.vendor)).scalars())
+
+
+COLUMNS = ("vendor", "sku", "field", "cause", "action", "desired", "acknowledged", "observed", "message")
+"""Of a row in a file."""
+
+
+def every_page(connect: Any, observation_id: int, *, most: int) -> Iterator[list[dict[str, Any]]]:
+    """The drift of an observation in the order of its key, at most so many rows at a time, each time in a transaction of its own."""
+    place = sa.tuple_(drift.c.sku, drift.c.field)
+    behind: tuple[str, str] = ("", "")
+    while True:
+        rows = sa.select(*(drift.c[name] for name in COLUMNS)).where(drift.c.observation_id == observation_id)
+        rows = rows.where(place > sa.tuple_(*behind)).order_by(drift.c.sku, drift.c.field).limit(most)
+        with connect() as connection:
+            found = [dict(row) for row in connection.execute(rows).mappings()]
+        if found:
+            yield found
+            behind = found[-1]["sku"], found[-1]["field"]
+        if len(found) < most:
+            return

@@ -1,0 +1,103 @@
+"""One store: how it is, its day in order, and what a person can do about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import HTTPException, Request
+from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.status import HTTP_400_BAD_REQUEST
+
+from shelfsync.catalog.ledger import vendors
+from shelfsync.catalog.steps import restore
+from shelfsync.catalog.steps.overview import overview
+from shelfsync.catalog.steps.store_day import Happening, store_day
+from shelfsync.catalog.warehouse.drift import COLUMNS as DRIFT_COLUMNS
+from shelfsync.catalog.warehouse.drift import every_page
+from shelfsync.errors import DataError
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import rows_file
+from shelfsync.pages.shell import Decider, Form, Number, Page, Text, context, lead_to, show
+
+STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
+
+NAMES = 500
+"""Stores that the field suggests."""
+
+
+@STORE.router.get("/store")
+def store(request: Request, vendor: Text = "", day: Text = "") -> HTMLResponse:
+    """The store's row of the first page, and its day. Without a store only the form that asks for one."""
+    app = context(request)
+    found, problem, row = None, None, None
+    if vendor:
+        try:
+            found = store_day(app, vendor, dt.date.fromisoformat(day) if day else None)
+        except DataError as error:
+            problem = str(error)
+        except (ValueError, OverflowError):
+            problem = f"{day!r} is no day of a calendar; write it as 2026-03-01"
+        else:
+            row = next((one for one in overview(app)["vendors"] if one["vendor"] == vendor), None)
+    with app.engine.connect() as connection:
+        names = vendors.names(connection)[:NAMES]
+    return show(
+        request,
+        "store.html",
+        title=f"Store {vendor}" if found else "Store",
+        asked={"vendor": vendor, "day": day or (str(found["day"]) if found else "")},
+        names=names,
+        problem=problem,
+        row=row,
+        day=found,
+        events=[(one, _linked(one, vendor)) for one in found["events"]] if found else [],
+        days=_around(found["day"]) if found else (),
+    )
+
+
+@STORE.router.post("/store/end-restoration")
+def end_restoration(request: Request, form: Form, person: Decider) -> RedirectResponse:
+    """The ERP's values apply again. 400: the form names no store."""
+    vendor = form.get("vendor", "")
+    if not vendor:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "name the store whose restoration ends")
+    restore.end(context(request), vendor, who=person.name)
+    return lead_to(request, f"/store?{urlencode({'vendor': vendor})}")
+
+
+@STORE.router.get("/drift/{number}.csv")
+def drift(request: Request, number: Number) -> StreamingResponse:
+    """The values that differed in an observation."""
+    app = context(request)
+    pages = every_page(app.engine.connect, number, most=ROWS_OF_FILE)
+    return rows_file(app, DRIFT_COLUMNS, pages, f"drift-{number}.csv")
+
+
+def _linked(event: Happening, vendor: str) -> list[tuple[int, str, str]]:
+    """(count, word, path) of what an event counts."""
+    return [(count, word, _path(kind, number, vendor)) for count, word, kind, number in event.links]
+
+
+def _path(kind: str, number: int, vendor: str) -> str:
+    match kind:
+        case "hold":
+            return f"/holds/{number}"
+        case "drift":
+            return f"/drift/{number}.csv"
+        case "quarantine":
+            return f"/quarantine?{urlencode({'vendor': vendor})}"
+        case _:
+            return f"/runs/{number}/rows.csv?{urlencode({'stage': kind, 'vendor': vendor})}"
+
+
+def _around(day: dt.date) -> list[dict[str, Any]]:
+    """The days before and after."""
+    found = []
+    for word, days in (("the day before", -1), ("the day after", 1)):
+        try:
+            found.append({"word": word, "day": str(day + dt.timedelta(days=days))})
+        except OverflowError:
+            continue
+    return found

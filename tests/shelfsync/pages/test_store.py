@@ -1,0 +1,100 @@
+"""One store: its day in order, each count with its rows, and the buttons beside its state."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+
+import pytest
+
+
+def product(sku):
+    return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
+
+
+@pytest.fixture
+def chain(world):
+    """Two stores; in the first the platform does not know a product, a row has no price, and four prices are held."""
+    for store in ("store-001", "store-002"):
+        world.platform.put_products(store, [product(f"a{number}") for number in range(4)])
+        for number in range(4):
+            world.erp.put(store, f"a{number}", "1.00")
+    world.erp.put("store-001", "unknown", "1.00")
+    world.erp.put("store-001", "bad", "no price")
+    world.sync("full")
+    for number in range(4):
+        world.erp.put("store-001", f"a{number}", "900.00")
+    world.sync("delta")
+    world.platform.put_products("store-001", [product("a0")])
+    world.app.export("test/export", (), progress=lambda *_: None)
+    return world
+
+
+def test_a_day_has_what_happened_and_every_count_leads_to_as_many_rows(chain, browse):
+    pages = browse(chain.app)
+    chain.app.pause("vendor", "store-002", why="of another store", who="ada")
+    text = pages.get("/store?vendor=store-001").text
+    kinds = re.findall(r"</time> <strong>(\w+)</strong>", text)
+    assert {*kinds} == {"reading", "job", "hold", "export"}
+    assert kinds[-1] in {"reading", "job"}, "the newest comes first"
+    assert "of another store" not in text.partition('class="timeline"')[2]
+    links = re.findall(
+        r'<a href="/shelfsync/pages(/[^"]+)">([\d,]+) ([a-z ]+)</a>', text.partition('class="timeline"')[2]
+    )
+    assert {word for _, _, word in links} >= {
+        "read",
+        "quarantined",
+        "changed",
+        "held",
+        "sent",
+        "rejected",
+        "held rows",
+        "values differ",
+    }
+    for path, count, word in links:
+        answer = pages.get(unescape(path))
+        assert answer.status_code == 200, path
+        if ".csv" in path:
+            rows = list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+            assert len(rows) == int(count), (path, word)
+            assert {row["vendor"] for row in rows} == {"store-001"}
+
+
+def test_a_store_is_paused_and_resumed_where_its_state_stands(chain, browse):
+    pages = browse(chain.app)
+    assert "Pause this store" in pages.get("/store?vendor=store-002").text
+    form = {"scope": "vendor", "vendor": "store-002", "reason": "stocktaking", "at_store": "1"}
+    answer = pages.post("/switches/pause", data=form, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/shelfsync/pages/store?vendor=store-002")
+    text = pages.get("/store?vendor=store-002").text
+    assert "Resume this store" in text
+    assert "ada paused this store: stocktaking" in text
+    assert pages.post("/switches/resume", data=form, follow_redirects=False).status_code == 303
+    assert "ada resumed this store: stocktaking" in pages.get("/store?vendor=store-002").text
+    assert "this store</button>" not in browse(chain.app, may_stop=False).get("/store?vendor=store-002").text
+
+
+def test_who_may_not_decide_ends_no_restoration(world, browse):
+    answer = browse(world.app, may_decide=False).post("/store/end-restoration", data={"vendor": "store-001"})
+    assert answer.status_code == 403
+    assert browse(world.app).post("/store/end-restoration", data={}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "shows"),
+    [
+        ("", "<form"),
+        ("?vendor=nowhere", "shelfsync knows no store"),
+        ("?vendor=store-001&day=yesterday", "'yesterday' is no day of a calendar"),
+        ("?vendor=store-001&day=1999-12-31", "Nothing happened at this store on this day."),
+        ("?vendor=store-001&day=9999-12-31", "is no day of a calendar"),
+        ("?vendor=store-001&day=0001-01-01", "Nothing happened at this store on this day."),
+    ],
+)
+def test_any_store_and_day_is_answered_in_words(world, browse, query, shows):
+    world.erp.put("store-001", "a", "1.00")
+    world.begin("full")
+    answer = browse(world.app).get(f"/store{query}")
+    assert (answer.status_code, shows in unescape(answer.text)) == (200, True), answer.text
