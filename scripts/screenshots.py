@@ -61,9 +61,15 @@ def main() -> int:
 
 def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
     """Name -> path of each page below `start`."""
-    paths = {"vendors": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
-    paths |= {name: name for name in ("rejections", "quarantine")}
-    for name, one in (("alerts", "alert"), ("holds", "hold"), ("promotions", "promotion"), ("orders", "order")):
+    paths = {"overview": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
+    paths |= {name: name for name in ("rejections", "quarantine")} | {"store": f"store?vendor={STORE}"}
+    for name, one in (
+        ("alerts", "alert"),
+        ("holds", "hold"),
+        ("runs", "run"),
+        ("promotions", "promotion"),
+        ("orders", "order"),
+    ):
         paths[name] = name
         paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
     return paths
