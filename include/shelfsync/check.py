@@ -16,7 +16,7 @@ from shelfsync.catalog.assortment.known_skus import known_files, known_skus
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.catalog.warehouse import quarantine
-from shelfsync.erp import address
+from shelfsync.erp import address, doubtful_columns
 from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
@@ -200,6 +200,7 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
             f"{left_out.num_rows:,} values of the ERP's first {rows.num_rows:,} rows are left out, and the rest of their rows is sent:"
             f" {_reasons(left_out)}. {advice}"
         )
+    lines += doubtful_columns.lines(rows, settings.erp, digits=display.currency_digits())
     return lines + [
         f"of the {field} in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"
         for field, meaning, advice in _CHANGED

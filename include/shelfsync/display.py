@@ -139,12 +139,12 @@ def price(value: Decimal) -> str:
     """Every digit that it has, and at least those of the currency (two without one): `4.90 EUR`, `490 JPY`, `4.995`."""
     exponent = value.normalize().as_tuple().exponent
     has = -exponent if isinstance(exponent, int) else 0
-    return _with_code(f"{value:.{max(_digits(), has)}f}")
+    return _with_code(f"{value:.{max(currency_digits(), has)}f}")
 
 
 def total(value: Decimal) -> str:
     """A sum of prices, rounded to the digits of the currency: `1,234.50 EUR`."""
-    return _with_code(f"{value:,.{_digits()}f}")
+    return _with_code(f"{value:,.{currency_digits()}f}")
 
 
 def discount(subtype: str, value: Decimal) -> str:
@@ -164,7 +164,7 @@ def value(name: str, held: object) -> str:
     return price(held) if name == "price" and isinstance(held, Decimal) else str(held)
 
 
-def _digits() -> int:
+def currency_digits() -> int:
     return _DIGITS.get(current().currency or "", 2)
 
 

@@ -99,6 +99,15 @@ def kinds_among(cells: Iterable[str]) -> int:
     return len({_BARE[bare(cell)] for cell in cells if is_name(cell)})
 
 
+def by_name(names: Iterable[str]) -> dict[str, str]:
+    """Columns of shelfsync -> the first name that is theirs in a language that shelfsync knows."""
+    found: dict[str, str] = {}
+    for name in names:
+        if is_name(name):
+            found.setdefault(_BARE[bare(name)], name)
+    return found
+
+
 def is_number(cell: str) -> bool:
     """Whether a text is a number in any notation, with or without a currency."""
     return len(cell) < 60 and _NUMBER.fullmatch(without_currency(cell)[0]) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.erp import column_kinds
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
@@ -260,7 +262,16 @@ class Layout:
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:
         setting = COLUMNS if self.hook is None else MAPPING
+        known = {ours: theirs for ours, theirs in column_kinds.by_name(names).items() if ours in self.extract.names}
+        likely = {ours: theirs for ours, theirs in known.items() if ours not in have}
         for name in self.extract.required:
+            if name in likely and name not in have:
+                proposed = json.dumps(self.columns | likely, ensure_ascii=False)
+                raise ConfigurationError(
+                    setting,
+                    f"{where} has no column {name!r}; it has {_list(names)}",
+                    f"By its name, {likely[name]!r} may be it: {COLUMNS}='{proposed}'.",
+                )
             if name not in have:
                 raise ConfigurationError(
                     setting,

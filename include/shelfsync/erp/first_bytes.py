@@ -60,7 +60,7 @@ KINDS = (
     Kind(
         (b"<!DOCTYPE", b"<!doctype", b"<html", b"<HTML"),
         "a page of HTML",
-        "Look at it: it may be the error page of a server.",
+        "Look at it: it may be the error page of a server, or a table that an ERP names .xls. Let the ERP write CSV or a real workbook.",
     ),
     Kind((b"<?xml", b"\xef\xbb\xbf<?xml"), "XML", _SAVE),
     Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl.", "jsonl"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.erp import first_bytes
+from shelfsync.erp import first_bytes, fixed_places
 from shelfsync.erp.text import ESCAPING
 from shelfsync.erp.text_shape import SHOWN, shape_of
 from shelfsync.errors import ConfigurationError, DataError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 HEADER_ROW = "SHELFSYNC_ERP__HEADER_ROW"
 QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
+FIXED_WIDTH = "SHELFSYNC_ERP__FIXED_WIDTH"
 _HEAD_BYTES = 2**16
 _CHARACTERS = 60
 
@@ -30,9 +31,10 @@ def likely_cause(
     found: FoundFile, delimiter: str, encoding: str, header_row: int, *, quoted: bool
 ) -> ShelfsyncError | None:
     """The error that names the cause, for a file that is read with these settings; None if its beginning shows none."""
-    shape = _shape(found, encoding)
-    if shape is None:
-        return None
+    text, whole = _beginning(found, encoding)
+    shape = shape_of(text, whole=whole)
+    if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
+        return _fixed_widths(found, fixed_places.of(text, whole=whole))
     if shape.delimiter != delimiter:
         return _other_delimiter(found, shape, delimiter, header_row)
     if shape.header is not None and shape.header != header_row:
@@ -56,13 +58,24 @@ def likely_cause(
     return _without_names(found, shape) if shape.header is None else None
 
 
-def _shape(found: FoundFile, encoding: str) -> Shape | None:
+def _beginning(found: FoundFile, encoding: str) -> tuple[str, bool]:
+    """The beginning of the file as text, empty if it cannot be read, and whether it is all of it."""
     try:
         with first_bytes.open_unpacked(found) as binary:
             head = binary.read(_HEAD_BYTES)
-        return shape_of(head.decode(encoding, ESCAPING), whole=len(head) < _HEAD_BYTES)
+        return head.decode(encoding, ESCAPING), len(head) < _HEAD_BYTES
     except (*first_bytes.CUT, ValueError, LookupError, DataError, ConfigurationError):
+        return "", True
+
+
+def _fixed_widths(found: FoundFile, places: fixed_places.Places | None) -> ConfigurationError | None:
+    if places is None:
         return None
+    return ConfigurationError(
+        FIXED_WIDTH,
+        f"is not set, and {found.name} seems to have columns of fixed width: {', '.join(places.names)}",
+        f"Name their places. {_sniff(found)}",
+    )
 
 
 def _without_names(found: FoundFile, shape: Shape) -> DataError:

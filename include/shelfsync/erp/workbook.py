@@ -39,7 +39,7 @@ from shelfsync.erp import first_bytes
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
-from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, last_is_total
+from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, encoding_of, last_is_total
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
@@ -70,6 +70,8 @@ _SHOWN_CHARACTERS = 60
 _PACKED = b"PK\x03\x04"
 _OF_WORKBOOKS = frozenset({"[Content_Types].xml", "content.xml"})
 """What every packed workbook holds, one of Excel or an OpenDocument."""
+_WORKBOOKS = tuple(kind.name for kind in first_bytes.KINDS if kind.format == "workbook")
+_TEXT_BYTES = 4096
 _PIECE = 4 * 2**20
 _ROWS_OF_BLOCK = 1000
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
@@ -264,11 +266,19 @@ class Workbook:
             ) from None
         try:
             with file:
-                return file.read(self._bytes_max + 1)
+                data = file.read(self._bytes_max + 1)
         except first_bytes.CUT as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be read: {without_stop(error)}. Nothing was sent; let the ERP write it again."
             ) from None
+        first_bytes.reject(self._found, data[: first_bytes.HEAD_BYTES].lstrip(), *_WORKBOOKS)
+        if data and first_bytes.of(data) is None and encoding_of(data[:_TEXT_BYTES]) is not None:
+            raise ConfigurationError(
+                first_bytes.FILE_FORMAT,
+                f"{self._found.name} is text and no workbook, whatever its ending is",
+                f"Set it to csv. `shelfsync sniff {self._found.readable}` proposes all settings.",
+            )
+        return data
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:

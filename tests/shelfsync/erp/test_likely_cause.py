@@ -168,3 +168,52 @@ def test_a_store_of_its_own_file_fails_alone_with_its_cause(tmp_path):
         ErpSettings(files="x") and open_source(
             ErpSettings(files=str(tmp_path / "{vendor}.csv"), constants={"vendor": "v"})
         )
+
+
+@pytest.mark.parametrize("rule", ["", "-" * 60 + "\n"])
+def test_a_list_of_fixed_widths_that_is_read_as_csv_is_named(read, tmp_path, rule):
+    form = "{:<6}{:<8}{:<20}{:>10} {:>8}\n".format
+    names = form("Werk", "Artikel", "Text", "Preis", "Bestand")
+    goods = ("Milch 3,5 %", "Bio Eier", "Tee", "Brot 1,5 kg")
+    rows = [form("0101", f"10000{place}", name, f"{place},49", place) for place, name in enumerate(goods)]
+    for title in ("", "Bestandsliste Werk / Lager\n"):
+        (tmp_path / "stock.txt").write_text(f"{title}{rule}{names}{rule}{''.join(rows)}", encoding="utf-8")
+        with pytest.raises(ConfigurationError, match=r"FIXED_WIDTH: is not set, .* fixed width: Werk, Artikel"):
+            read(files=str(tmp_path / "stock.txt"), file_format="csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "proposed"),
+    [
+        ("Filiale,Artikel,Preis", '{"vendor": "Filiale", "sku": "Artikel", "price": "Preis"}'),
+        ("Magasin,Code article,Prix TTC", '{"vendor": "Magasin", "sku": "Code article", "price": "Prix TTC"}'),
+        ("vendor,Artikel,Preis", '{"sku": "Artikel", "price": "Preis"}'),
+        (
+            "\u043c\u0430\u0433\u0430\u0437\u0438\u043d,sku,price",
+            '{"vendor": "\u043c\u0430\u0433\u0430\u0437\u0438\u043d"}',
+        ),
+    ],
+)
+def test_names_in_another_language_are_proposed(read, tmp_path, names, proposed):
+    (tmp_path / "stock.csv").write_text(f"{names}\n0101,7,1.50\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="has no column") as raised:
+        read(files=str(tmp_path / "stock.csv"))
+    assert f"may be it: SHELFSYNC_ERP__COLUMNS='{proposed}'" in str(raised.value)
+
+
+@pytest.mark.parametrize("ending", ["xls", "xlsx", "ods"])
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"vendor;sku;price\n0101;7;1,50\n", "is text and no workbook.* Set it to csv"),
+        ("vendor\tsku\tprice\n0101\t7\tK\u00e4se\n".encode("utf-16"), "is text and no workbook.* Set it to csv"),
+        (b"<html><table><tr><td>vendor</td></tr></table></html>", "is a page of HTML"),
+        (b"\r\n<html><table></table></html>", "is a page of HTML"),
+        (b"<?xml version='1.0'?><Workbook/>", "is XML"),
+        (b"%PDF-1.7", "is a PDF"),
+    ],
+)
+def test_what_an_erp_only_calls_a_workbook_is_named(read, tmp_path, ending, data, told):
+    (tmp_path / f"stock.{ending}").write_bytes(data)
+    with pytest.raises(ConfigurationError, match=told):
+        read(files=str(tmp_path / f"stock.{ending}"))

@@ -7,6 +7,7 @@ import csv
 import gzip
 import itertools
 import json
+import zipfile
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import xlwt
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ods_file import write_ods
 from shelfsync.erp.open import open_source
 from shelfsync.settings import ErpSettings
 
@@ -124,6 +127,40 @@ def by_excel(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any
     return {"header_row": above + 1}
 
 
+def by_old_excel(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
+    """An .xls: it cannot tell an error from an empty cell, so a value that is missing is a text for it."""
+    book, above = xlwt.Workbook(), draw(st.integers(0, 2))
+    sheet = book.add_sheet("Stock")
+    lines = [["Prices of the day"]] * above + [list(NAMES), *_for_old_formats(rows)]
+    for place, line in enumerate(lines):
+        for column, value in enumerate(line):
+            sheet.write(place, column, value)
+    book.save(str(path.with_suffix(".xls")))
+    return {"header_row": above + 1, "null_words": ["-"]}
+
+
+def by_libreoffice(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
+    """An .ods, with the same gap."""
+    above = draw(st.integers(0, 2))
+    lines = [["Prices of the day"]] * above + [list(NAMES), *_for_old_formats(rows)]
+    write_ods(path.with_suffix(".ods"), lines)
+    return {"header_row": above + 1, "null_words": ["-"]}
+
+
+def _for_old_formats(rows: list[dict[str, Any]]) -> list[list[object]]:
+    words = {None: "-", True: "true", False: "false"}
+    return [
+        [
+            row["vendor"],
+            row["sku"],
+            "-" if row["price"] is None else float(row["price"]),
+            "-" if row["quantity"] is None else row["quantity"],
+            words[row["active"]],
+        ]
+        for row in rows
+    ]
+
+
 def by_json(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
     """Python's own writer of JSON, an object a line: numbers as numbers or as texts, an absent value as null or no key at all."""
     ascii_alone, spaced, texts = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
@@ -158,7 +195,33 @@ def by_places(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, An
     return {"fixed_width": places, "header_row": 1}
 
 
-WRITERS = (by_csv, by_pandas, by_arrow, by_parquet, by_duckdb, by_excel, by_json, by_places)
+def by_zip(path: Path, rows: list[dict[str, Any]], draw: Any) -> dict[str, Any]:
+    """A file of another writer, alone in a zip."""
+    inside = path.with_name("inside")
+    inside.mkdir()
+    write = draw(st.sampled_from([by_csv, by_excel, by_places]))
+    found = write(inside / path.name, rows, draw)
+    [file] = inside.iterdir()
+    with zipfile.ZipFile(f"{path}{''.join(file.suffixes)}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(file, file.name)
+    file.unlink()
+    inside.rmdir()
+    return found
+
+
+WRITERS = (
+    by_csv,
+    by_pandas,
+    by_arrow,
+    by_parquet,
+    by_duckdb,
+    by_excel,
+    by_old_excel,
+    by_libreoffice,
+    by_zip,
+    by_json,
+    by_places,
+)
 
 
 def value_of(row: dict[str, Any]) -> tuple[Any, ...]:
