@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
@@ -86,15 +86,26 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
     with context.engine.begin() as connection:
         kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers)
         alerts.looked(connection)
-        now_open = [KINDS[row["kind"]].severity for row in alerts.open_alerts(connection, KINDS)]
-    metrics.gauge("alerts.open", len(now_open))
-    metrics.gauge("alerts.severe", now_open.count(Severity.SEVERE))
+    report_gauges(context)
     for one in kept.opened:
         log.warning("watch: %s", one.line)
     for one in kept.closed:
         log.info("watch: over: %s %s", KINDS[one.kind].title, one.subject)
     counts = {"opened": [one.line for one in kept.opened], "closed": [one.message for one in kept.closed]}
     return {**counts, **send_due(context)}
+
+
+def report_gauges(context: Context) -> None:
+    """Reports how many alerts are open, of each kind too, and how long ago the watch looked."""
+    with context.engine.connect() as connection:
+        found = Counter(row["kind"] for row in alerts.open_alerts(connection, KINDS))
+        look = alerts.last_look(connection)
+    metrics.gauge("alerts.open", found.total())
+    metrics.gauge("alerts.severe", sum(found[kind.name] for kind in KINDS.values() if kind.severity == Severity.SEVERE))
+    for kind in KINDS:
+        metrics.gauge(f"alerts.open.{kind}", found[kind])
+    if look is not None:
+        metrics.gauge("alerts.looked_ago_s", look[1])
 
 
 def _away(_: Context, connection: Connection) -> Found:

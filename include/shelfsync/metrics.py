@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
+import tempfile
 import threading
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shelfsync.errors import ConfigurationError
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PROMETHEUS_TEXT = "text/plain; version=0.0.4"
 RESOLVE_AGAIN_S = 60.0
 """Time between two attempts to resolve the name of the StatsD server."""
 
@@ -95,6 +99,83 @@ class Statsd:
                 log.debug("metrics: not connected: %s", error)
             else:
                 return
+
+
+class Prometheus:
+    """Keeps the numbers of this process, and writes them as Prometheus reads them: `alerts.open` is PREFIX_alerts_open."""
+
+    def __init__(self, prefix: str) -> None:
+        import prometheus_client
+
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._library = prometheus_client
+        self._prefix = prefix
+        self._registry = prometheus_client.CollectorRegistry()
+        self._lock = threading.Lock()
+        self._known: dict[str, Any] = {}
+
+    def count(self, name: str, by: int) -> None:
+        self._of(self._library.Counter, name).inc(by)
+
+    def gauge(self, name: str, value: float) -> None:
+        self._of(self._library.Gauge, name).set(value)
+
+    def timing(self, name: str, seconds: float) -> None:
+        self._of(self._library.Summary, f"{name}_seconds").observe(seconds)
+
+    def text(self) -> str:
+        """All of them, as `PROMETHEUS_TEXT`."""
+        text: bytes = self._library.generate_latest(self._registry)
+        return text.decode()
+
+    def write(self, file: Path) -> None:
+        """The text as a file that appears whole, and that another user, such as a node exporter, may read: it has no secret."""
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}-", delete=False) as writing:
+            writing.write(self.text())
+        try:
+            Path(writing.name).chmod(0o644)
+            Path(writing.name).replace(file)
+        except OSError:
+            Path(writing.name).unlink()
+            raise
+
+    def values(self) -> dict[str, float]:
+        """The same as numbers by name."""
+        return {sample.name: sample.value for family in self._registry.collect() for sample in family.samples}
+
+    def _of(self, kind: Any, name: str) -> Any:
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = kind(prometheus_name(self._prefix, name), name, registry=self._registry)
+            return self._known[name]
+
+
+def prometheus_name(prefix: str, name: str) -> str:
+    """A name as Prometheus takes it; a StatsD exporter writes it in the same way."""
+    return re.sub(r"[^a-zA-Z0-9_]", "_", f"{prefix}.{name}")
+
+
+class Several:
+    """Numbers go to each of these. One that fails disturbs no other."""
+
+    def __init__(self, *sinks: Sink) -> None:
+        self._sinks = sinks
+
+    def count(self, name: str, by: int) -> None:
+        self._each(lambda sink: sink.count(name, by))
+
+    def gauge(self, name: str, value: float) -> None:
+        self._each(lambda sink: sink.gauge(name, value))
+
+    def timing(self, name: str, seconds: float) -> None:
+        self._each(lambda sink: sink.timing(name, seconds))
+
+    def _each(self, send: Callable[[Sink], None]) -> None:
+        for sink in self._sinks:
+            try:
+                send(sink)
+            except Exception as error:  # noqa: BLE001  as in _deliver
+                log.debug("metrics: not delivered: %s", error)
 
 
 _sink: Sink | None = None

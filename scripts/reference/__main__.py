@@ -1,7 +1,7 @@
 """`python -m scripts.reference` writes into the pages of docs/reference what the code states; a test keeps the two equal.
 `make docs` does it too, and `python -m scripts.reference SITE` adds to the site the paths by which messages name its pages.
 
-Settings, commands, errors and DAGs are in program.py. The tables of ledger and warehouse are here, and so is the platform's interface as
+Settings, commands, errors and DAGs are in program.py, the rules of Prometheus and the dashboard in monitoring.py. The tables of ledger and warehouse are here, and so is the platform's interface as
 contract/openapi.yaml describes it: operations and shapes.
 """
 
@@ -17,7 +17,7 @@ import yaml
 from sqlalchemy.dialects import postgresql
 
 from partner_sandbox.contract import METHODS, seen
-from scripts.reference import program
+from scripts.reference import monitoring, program
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
 from shelfsync.warehouse.views import VIEWS
 
@@ -204,6 +204,8 @@ def write() -> None:
     """Every page of the reference, in its place."""
     for name in MADE:
         (DOCS / name).write_text(whole(name), "utf-8")
+    for name, made in monitoring.FILES.items():
+        (DOCS / name).write_text(made(), "utf-8")
 
 
 def redirect(site: Path, pages: Path = DOCS) -> None:

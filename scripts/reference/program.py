@@ -88,6 +88,7 @@ EXAMPLES = {
     "alerts.open_from": "08:00",
     "alerts.open_to": "22:00",
     "metrics.statsd": "statsd.example.com:8125",
+    "metrics.readers": "10.0.0.5",
     "webhook.secret": "a-long-random-text",
     "webhook.secret_previous": "the-long-text-before",
     "webhook.proxies": "172.18.0.1",

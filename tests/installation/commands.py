@@ -211,6 +211,10 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     ),
     "recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
     "status": (Call(claim=lambda data: len(data["vendors"]) == 6, prints="store-006"),),
+    "metrics": (
+        Call(claim=lambda data: data["shelfsync_vendors_known"] == 6, prints="shelfsync_alerts_open "),
+        Call(state=lambda chain: ("--output", str(chain.folder / "shelfsync.prom")), prints="metrics are in "),
+    ),
     "export": (Call(("--vendor", "store-006"), claim=lambda data: data["state"] == SUCCEEDED, prints="1 vendors, "),),
     "alerts list": (
         Call(state=_only(_alert), claim=lambda data: bool(data["alerts"]), prints="paused"),

@@ -61,6 +61,12 @@ app.add_typer(promotions.app, name="promotions", rich_help_panel=SYNC)
 command(app, "shelfsync status", "shelfsync status --json", panel=INSPECT)(inspect.status)
 command(
     app,
+    "shelfsync metrics",
+    "shelfsync metrics --output /var/lib/node_exporter/textfile/shelfsync.prom",
+    panel=INSPECT,
+)(inspect.metrics)
+command(
+    app,
     "shelfsync quarantine",
     "shelfsync quarantine --vendor store-001 --reason price_decimal_comma --limit 20",
     panel=INSPECT,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shelfsync import display
 from shelfsync.cli.command import Answer, At, Limit, OneVendor, Sku, Vendor, command, opened
+from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +21,10 @@ runs = typer.Typer(help="The runs of the catalog: what each did, and what to run
 
 Run = Annotated[int, typer.Argument(metavar="RUN", help="Number of the run.")]
 Kind = Annotated[Literal["full", "delta"] | None, typer.Option("--kind", help="Only runs of this kind.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="The file, such as shelfsync.prom; else standard output."),
+]
 QuarantineReason = Annotated[
     str | None, typer.Option("--reason", metavar="KEYWORD", help="Only this reason, such as price_decimal_comma.")
 ]
@@ -36,6 +42,31 @@ def status() -> Answer:
     with opened() as context:
         result = read_status(context)
     return Answer(result, [*_status_lines(result)])
+
+
+def metrics(output: Output = None) -> Answer:
+    """Gauges for Prometheus: open alerts of each kind, SKUs in each state, the oldest change. --output writes a file for the node exporter."""
+    from shelfsync import conditions
+    from shelfsync import metrics as numbers
+    from shelfsync.catalog.steps.status import report_gauges
+
+    with opened() as context:
+        sink = numbers.Prometheus(context.settings.metrics.prefix)
+        numbers.use(sink)
+        conditions.report_gauges(context)
+        report_gauges(context)
+        numbers.use(None)
+    if output is None:
+        return Answer(sink.values(), sink.text().splitlines())
+    try:
+        sink.write(output)
+    except OSError as error:
+        raise ConfigurationError(
+            "--output",
+            f"{output} cannot be written: {error.strerror}",
+            "Name a file in a folder that this user may write to.",
+        ) from None
+    return Answer(sink.values(), [f"{len(sink.values())} metrics are in {output}"])
 
 
 def read_status(context: Context) -> dict[str, Any]:

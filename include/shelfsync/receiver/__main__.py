@@ -22,9 +22,13 @@ def main() -> int:
         settings = read_settings()
         require(settings.chain, chain_names())
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        page = metrics.Prometheus(settings.metrics.prefix) if settings.metrics.readers else None
+        sinks: list[metrics.Sink] = [] if page is None else [page]
         if settings.metrics.statsd is not None:
-            metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
-        serve(settings)
+            sinks.append(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+        if sinks:
+            metrics.use(metrics.Several(*sinks))
+        serve(settings, page)
     except ShelfsyncError as error:
         print(error, file=sys.stderr)  # noqa: T201  one line for a person
         return error.exit_code

@@ -14,6 +14,7 @@ from shelfsync.inbox.store import InboxStore
 from shelfsync.receiver.connection_limit import ConnectionLimit
 from shelfsync.receiver.endpoints import PickingEndpoint, create_app
 from shelfsync.receiver.http_protocol import ReceiverConfig
+from shelfsync.receiver.metrics_page import MetricsPage
 from shelfsync.settings import WebhookSettings
 from shelfsync.settings.installation import tls_warning
 from shelfsync.store.engine import database_url
@@ -21,6 +22,7 @@ from shelfsync.store.engine import database_url
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from shelfsync.metrics import Prometheus
     from shelfsync.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -43,9 +45,15 @@ class ReceiverServer(uvicorn.Server):
             listener.listen(BACKLOG)
 
 
-def serve(settings: Settings) -> None:
-    """Receives until SIGTERM or SIGINT, then stores the events in memory and ends. ConfigurationError: a setting is missing."""
+def serve(settings: Settings, counters: Prometheus | None = None) -> None:
+    """Receives until SIGTERM or SIGINT, then stores the events in memory and ends. ConfigurationError: a setting is missing.
+
+    `counters`: those that the page /metrics shows; None: there is no such page.
+    """
     app = receiver_app(settings)
+    if counters is not None:
+        page = MetricsPage(counters, settings.metrics.readers)
+        app.add_route("/metrics", page.answer, methods=["GET"])
     webhook = settings.webhook
     listener = _listen(webhook.host, webhook.port)
     host, port = listener.getsockname()[:2]

@@ -35,6 +35,8 @@ class MetricsSettings(Section):
     """HOST:PORT of a StatsD server (UDP); unset: no metrics are sent."""
     prefix: str = Field("shelfsync", min_length=1)
     """First part of every metric's name."""
+    readers: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(items)] = ()
+    """Addresses or networks that may read /metrics of the webhook receiver, such as that of Prometheus; empty: there is no such page. Never name the proxy."""
 
 
 class HousekeepingSettings(Section):
