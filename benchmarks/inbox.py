@@ -25,7 +25,7 @@ sys.path[:0] = [str(PROJECT / "include"), str(PROJECT / "tests")]
 
 from receiver_fixture import LiveReceiver, flood  # noqa: E402
 from shelfsync.local.postgres import running_postgres  # noqa: E402
-from shelfsync.migrations import upgrade  # noqa: E402
+from shelfsync.migrations.upgrade import upgrade  # noqa: E402
 from shelfsync.store.engine import create_engine  # noqa: E402
 
 ROUNDS = 3

@@ -35,7 +35,7 @@ from shelfsync.app import open_app
 from shelfsync.inbox.event_body import read
 from shelfsync.local.ports import next_free_port
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.migrations import upgrade
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.take import take
 from shelfsync.settings import Settings

@@ -73,7 +73,7 @@ def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str
 
     from benchmarks.server import running
     from shelfsync.local.postgres import running_postgres
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
     from shelfsync.store.engine import create_engine
 
     with tempfile.TemporaryDirectory(prefix="shelfsync-bench-") as name, contextlib.ExitStack() as stack:

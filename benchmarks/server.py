@@ -23,7 +23,7 @@ from shelfsync.catalog.ledger import batches, runs, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.warehouse import record
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.migrations import upgrade
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.store import partitions
 from shelfsync.store.engine import create_engine
 

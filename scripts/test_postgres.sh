@@ -16,4 +16,4 @@ if ! [[ -x $folder/bin/postgres ]]; then
 fi
 "$folder/bin/postgres" --version
 exec .venv/bin/python -m pytest -n 2 --dist loadfile --timeout=600 --postgres "$folder" \
-    tests/shelfsync/store tests/shelfsync/catalog/steps/test_volume.py tests/shelfsync/orders/steps/test_volume.py "$@"
+    tests/shelfsync/store tests/shelfsync/migrations tests/shelfsync/catalog/steps/test_volume.py tests/shelfsync/orders/steps/test_volume.py "$@"

@@ -154,7 +154,7 @@ def postgres(reachable_folder: Path) -> Iterator[EmbeddedPostgres]:
 def migrated_template(postgres: EmbeddedPostgres) -> str:
     """The name of a database that the migrations have been run on, to be copied."""
     import shared_statements
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
     from shelfsync.store.engine import create_engine
 
     engine = create_engine(postgres.create_database(_TEMPLATE))

@@ -19,7 +19,7 @@ from shelfsync.erp.open import open_source
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
-from shelfsync.migrations import upgrade
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.platform import client as platform
 from shelfsync.settings import chain_names
 from shelfsync.settings.chains import require

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from scenarios.day import Day, ScenarioWorld, Size
 from shelfsync.housekeeping.rules import rules
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.migrations import upgrade
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.settings import HousekeepingSettings, OrdersSettings, WarehouseSettings
 from shelfsync.store.engine import create_engine
 from simulation.fault_point import FaultPoint

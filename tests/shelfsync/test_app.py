@@ -12,7 +12,8 @@ from psycopg import sql
 
 from shelfsync.app import open_app
 from shelfsync.errors import ConfigurationError
-from shelfsync.platform.rate_limit import RateLimiter, tables
+from shelfsync.platform.rate_limit import tables
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.settings import read_settings
 from shelfsync.settings.chains import chosen
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from garbage import collect_less
 from memory_folder import throwaway_root
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.migrations import upgrade
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.store.engine import create_engine
 from simulation.abandoned import PROCESSES, abandoned
 from simulation.chain_campaigns import CampaignsRun, chain_campaigns

@@ -23,7 +23,7 @@ from serving import serving
 from shared_statements import SharedStatements
 from shelfsync.app import assemble
 from shelfsync.inbox.store import InboxStore
-from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.receiver.endpoints import create_app
 from shelfsync.receiver.server import config

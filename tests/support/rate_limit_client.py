@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from partner_api.session import SystemClock
-from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.settings import RateLimitSettings
 from shelfsync.store.engine import create_engine
 

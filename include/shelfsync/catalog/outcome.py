@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
-from shelfsync.catalog import job_log
+from shelfsync.catalog import job_log, outcome_words
 from shelfsync.rows.alignment import column, padded, require_order
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
 from shelfsync.storable import encodable
@@ -57,7 +57,7 @@ def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
     """The `item_level_feedback` of a job's status in LOG schema, for a job without a log. An entry that is no item names no SKU."""
     entries = [entry for entry in feedback if isinstance(entry, dict)]
     strange = [entry for entry in feedback if not isinstance(entry, dict)]
-    lines = job_log.log_lines(
+    lines = outcome_words.log_lines(
         sku=_texts([entry.get("sku") for entry in entries]),
         barcode=_texts([entry.get("barcode", entry.get("piece_barcode")) for entry in entries]),
         state=_texts([entry.get("status", entry.get("state")) for entry in entries]),
@@ -65,7 +65,7 @@ def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
         raw=_texts([_json(entry) for entry in entries]),
     )
     problems = ["the entry is no item"] * len(strange)
-    return _joined([lines, job_log.unreadable_lines(problems, _texts([_json(entry) for entry in strange]))])
+    return _joined([lines, outcome_words.unreadable_lines(problems, _texts([_json(entry) for entry in strange]))])
 
 
 def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.erp import address, text_encoding
 from shelfsync.erp.address import VENDOR
-from shelfsync.erp.changes import (
+from shelfsync.erp.changes_query import (
     CHANGES_FILES,
     CHANGES_SINCE_FILE,
     DONE,

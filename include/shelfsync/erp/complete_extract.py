@@ -15,7 +15,7 @@ from shelfsync.errors import DataError, IncompleteExtractError, some_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from shelfsync.erp.changes import Changes
+    from shelfsync.erp.changes_query import Changes
     from shelfsync.erp.columns import Chunk, Layout, Look
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from shelfsync.erp.change_files import SourceWithChangeFiles
-from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SINCE_FILE, CHANGES_SQL, Feed
+from shelfsync.erp.changes_query import CHANGES_FILES, CHANGES_SINCE_FILE, CHANGES_SQL, Feed
 from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.sql import SqlSource

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
-from shelfsync.erp.changes import CHANGES_SQL
+from shelfsync.erp.changes_query import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.session import DISTINCT_MAX, Session, bare, read_statement
@@ -19,7 +19,7 @@ from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError, 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from shelfsync.erp.changes import Changes, Feed
+    from shelfsync.erp.changes_query import Changes, Feed
     from shelfsync.erp.complete_extract import FollowedErp
     from shelfsync.settings import SourceSettings
 

@@ -25,7 +25,7 @@ SERVER_TIMEOUT_S = 60.0
 
 def run(*, database_url: str, airflow_url: str, home: Path, receiver_url: str | None = None) -> None:
     """Creates and migrates; waits up to a minute for a server that is still starting."""
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
     from shelfsync.store.engine import check, create_engine
 
     (home / "airflow").mkdir(parents=True, exist_ok=True)

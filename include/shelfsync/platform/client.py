@@ -25,7 +25,7 @@ from partner_api.errors import (
 from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from shelfsync.platform.gate import OutageGate
 from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
-from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.platform.shared_token import SharedTokens, slow_key
 from shelfsync.store.metadata import instant, metadata, text, written

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.changed_rows import lay_over
 from shelfsync.erp import sample
-from shelfsync.erp.changes import Changes
+from shelfsync.erp.changes_query import Changes
 from shelfsync.erp.open import open_source
 from shelfsync.schemas import CHANGED
 from shelfsync.settings import ErpSettings

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.erp import diagnosis
-from shelfsync.erp.changes import Feed
+from shelfsync.erp.changes_query import Feed
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, UnreachableError
 from shelfsync.settings import ErpSettings

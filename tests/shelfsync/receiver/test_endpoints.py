@@ -294,7 +294,7 @@ def test_a_database_without_tables_is_not_reported_as_away(empty_database_url, c
 
 @pytest.mark.slow
 def test_while_the_database_is_away_no_event_is_answered_200_and_none_is_lost(reachable_folder):
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
     from shelfsync.store.engine import create_engine
 
     server = EmbeddedPostgres(reachable_folder / "inbox-away", fsync=False)

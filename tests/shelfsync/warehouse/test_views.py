@@ -20,7 +20,7 @@ def test_every_column_of_every_view_has_a_comment(engine):
 
 
 def test_a_view_that_changed_is_made_anew_without_a_migration(engine):
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
 
     with engine.begin() as connection:
         connection.execute(sa.text("DROP VIEW warehouse.acceptance"))

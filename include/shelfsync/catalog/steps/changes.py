@@ -14,7 +14,7 @@ from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, 
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.warehouse import record
-from shelfsync.erp.changes import Changes
+from shelfsync.erp.changes_query import Changes
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.readings import At
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
-    from shelfsync.erp.changes import ChangeFile
+    from shelfsync.erp.changes_query import ChangeFile
     from shelfsync.erp.complete_extract import FollowedErp
     from shelfsync.store.lake import Lake
 

@@ -23,8 +23,8 @@ from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
 from shelfsync.decisions.moves import ordered
 from shelfsync.errors import DataError
-from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.store.named_file import NamedFile

@@ -25,8 +25,8 @@ from shelfsync.catalog.warehouse import quarantine
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.table import State, job
-from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.store.metadata import instant
 

@@ -24,7 +24,7 @@ from shelfsync.platform.jobs.submit import (
     unpollable,
 )
 from shelfsync.platform.jobs.table import WAITING, Kind, State
-from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.promotions.body import ACTIVE, ended
 from shelfsync.promotions.ledger import jobs as promotion_jobs

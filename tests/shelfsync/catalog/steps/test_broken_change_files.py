@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from shelfsync.catalog.ledger import readings
-from shelfsync.erp.changes import Changes
+from shelfsync.erp.changes_query import Changes
 from shelfsync.erp.open import open_source
 from shelfsync.errors import IncompleteExtractError, ShelfsyncError
 from shelfsync.settings import ErpSettings

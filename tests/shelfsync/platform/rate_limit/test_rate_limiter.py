@@ -19,8 +19,9 @@ from partner_api.errors import ThrottledError
 from partner_api.session import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.platform.rate_limit import RateLimiter, tables
+from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.pauses import Answer
+from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.schedule import Rate
 from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.settings import RateLimitSettings
@@ -260,7 +261,7 @@ def test_a_forecast_counts_the_pause_and_those_who_wait(engine):
 @pytest.mark.slow
 def test_nothing_leaves_while_the_database_is_away_and_all_goes_on_when_it_is_back(reachable_folder):
     server = EmbeddedPostgres(reachable_folder / "away", fsync=False)
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
 
     engine = create_engine(server.ensure_started())
     try:
@@ -282,7 +283,7 @@ def test_nothing_leaves_while_the_database_is_away_and_all_goes_on_when_it_is_ba
 @pytest.mark.slow
 def test_a_short_outage_is_borne(reachable_folder):
     server = EmbeddedPostgres(reachable_folder / "short", fsync=False)
-    from shelfsync.migrations import upgrade
+    from shelfsync.migrations.upgrade import upgrade
 
     engine = create_engine(server.ensure_started())
     try:
