@@ -95,6 +95,8 @@ def statement_error(
         return ConfigurationError(setting, f"{place(url)} does not allow {what}: {words}", remedy)
     if fault is Fault.LIMITED:
         return ConfigurationError(setting, f"{place(url)} has a limit that {what} exceeds: {words}", f"{fault.remedy}.")
+    if fault is Fault.VALUE:
+        return ConfigurationError(setting, f"{place(url)} {fault.what} for {what}: {words}", f"{fault.remedy}.")
     return ConfigurationError(
         setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."
     )
@@ -112,6 +114,12 @@ def passes(error: BaseException, url: sa.URL) -> bool:
     """Whether the same statement may succeed the next time: the server, the network or a lock is at fault, and not the statement."""
     fault = _fault(error, url)
     return fault is not None and fault.passes
+
+
+def is_of_statement(error: BaseException, url: sa.URL, read: int) -> bool:
+    """Whether the same statement fails again until a person corrects something. If nothing tells, the rows `read` before do."""
+    fault = _fault(error, url)
+    return read == 0 if fault is None else not fault.passes
 
 
 def _fault(error: BaseException, url: sa.URL) -> Fault | None:

@@ -166,8 +166,10 @@ class SqlSource:
                 read += count
                 yield Chunk(names, columns, count, "the SELECT", typed=typed)
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
-            if not read and not diagnosis.passes(error, session.url):
-                raise self._statement_error(error, session) from None
+            if diagnosis.is_of_statement(error, session.url, read):
+                raise self._statement_error(
+                    error, session, f"the SELECT after {read} rows" if read else "the SELECT"
+                ) from None
             raise self._broken(error, session, f"after {read} rows") from None
 
     def _of_vendors(self, session: Session, sql: str, vendors: tuple[str, ...]) -> str:
@@ -205,6 +207,8 @@ class SqlSource:
         try:
             return Claim(_rows(session.number(bare(own)) if own else session.count(sql)), how)
         except sa.exc.SQLAlchemyError as error:
+            if own and diagnosis.is_of_statement(error, session.url, 0):
+                raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
             raise self._broken(error, session, "while its rows were counted") from None
 
     def _check_count(self, session: Session) -> None:
@@ -230,9 +234,9 @@ class SqlSource:
     def _sql(self) -> str:
         return read_statement((SQL, self._settings.sql), (SQL_FILE, self._settings.sql_file))
 
-    def _statement_error(self, error: BaseException, session: Session) -> ConfigurationError:
+    def _statement_error(self, error: BaseException, session: Session, what: str = "the SELECT") -> ConfigurationError:
         setting = SQL if self._settings.sql is not None else SQL_FILE
-        return diagnosis.statement_error(error, session.url, setting, "the SELECT")
+        return diagnosis.statement_error(error, session.url, setting, what)
 
     def _broken(self, error: BaseException, session: Session, when: str) -> BrokenOffError:
         why = diagnosis.why_broken_off(error, session.url)

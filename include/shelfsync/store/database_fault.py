@@ -62,6 +62,7 @@ class Fault(Enum):
     UNKNOWN_NAME = Next.ADDRESS, "has no such database or user", "Correct the name"
     FORBIDDEN = Next.RIGHTS, "does not allow it", "Let its administrator grant the right"
     LIMITED = Next.RIGHTS, "has a limit that it exceeds", "Let its administrator raise the limit"
+    VALUE = Next.STATEMENT, "cannot compute a value of a row", "Correct the row, or let the SELECT do without it"
     REJECTED = Next.STATEMENT, "does not accept it", "Correct it"
 
     def __init__(self, next_: Next, what: str, remedy: str) -> None:
@@ -99,8 +100,8 @@ _STATES = {
     "08001": Fault.AWAY,
     "08004": Fault.AWAY,
     "0A": Fault.REJECTED,
-    "21": Fault.REJECTED,
-    "22": Fault.REJECTED,
+    "21": Fault.VALUE,  # a subquery that returns more than one row
+    "22": Fault.VALUE,  # a division by zero, a text that is no number or time
     "23": Fault.REJECTED,
     "25": Fault.REJECTED,
     "25P03": Fault.LOST,  # idle in a transaction for too long
@@ -215,6 +216,7 @@ _MYSQL = _each(
         Fault.UNKNOWN_NAME: (1049,),
         Fault.FORBIDDEN: (1044, 1130, 1142, 1143, 1227, 1370),
         Fault.LIMITED: (2020, 1104, 1153, 1301),
+        Fault.VALUE: (1242, 1264, 1265, 1292, 1365, 1366, 1411, 1441, 1690, 3140, 3141, 4038),
     }
 )
 _SQL_SERVER = _each(
@@ -253,6 +255,7 @@ _SQL_SERVER = _each(
         Fault.CREDENTIALS: (18450, 18452, 18456, 18458, 18459, 18460, 18470, 18486, 18487, 18488, 40531, 40532),
         Fault.UNKNOWN_NAME: (4064, 911, 4060, 40515),
         Fault.FORBIDDEN: (229, 230, 262, 297, 300, 371, 916, 15247, 40615, 40914),
+        Fault.VALUE: (220, 235, 241, 242, 244, 245, 248, 295, 296, 512, 517, 535, 8114, 8115, 8134, 8169, 13609),
     }
 )
 """SQL Server's numbers, those of Windows sockets (10053, 10054), and those of the driver's library below pymssql (20000 and above)."""
@@ -344,6 +347,10 @@ _ORACLE = _each(
         Fault.UNKNOWN_NAME: (12154, 12162, 12504, "DPY-4027"),
         Fault.FORBIDDEN: (12529, 1031, 1045, 41900),
         Fault.LIMITED: (1000, 2392, 2394),
+        Fault.VALUE: (
+            *(1426, 1427, 1438, 1455, 1476, 1722, 1830, 1839, 1840, 1841, 1843, 1846, 1847, 1850, 1851, 1852),
+            *(1858, 1861, 1878, 6502, 40441),
+        ),
     }
 )
 """The numbers behind ORA-, and the driver's own. A listener reports a database that is not up yet as it does a wrong name (12505, 12514)."""
@@ -357,6 +364,8 @@ _SQLITE = _each(
         Fault.BROKEN: (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_INTERNAL),
         Fault.UNKNOWN_NAME: (sqlite3.SQLITE_CANTOPEN,),
         Fault.FORBIDDEN: (sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
+        Fault.VALUE: (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH),
+        Fault.REJECTED: (sqlite3.SQLITE_ERROR,),
     }
 )
 """SQLite's primary result codes; a file that is being copied looks damaged."""

@@ -73,6 +73,33 @@ def test_what_stays_wrong_ends_with_three(erp_url, erp_engine, state):
     assert error.exit_code == ExitCode.CONFIGURATION
 
 
+@pytest.mark.parametrize("driver", ["postgresql+psycopg", "postgresql+psycopg2"])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("CASE WHEN n = 250 THEN '12,5' ELSE '1' END::numeric", "invalid input syntax"),
+        ("(SELECT 1 FROM generate_series(1, n / 250 + 1))", "more than one row"),
+        ("CASE WHEN n = 250 THEN '31.02.2026' ELSE '2026-02-01' END::date", "date"),
+        ("CASE WHEN n = 250 THEN fail('42501') ELSE 1 END", "GRANT SELECT"),
+    ],
+)
+def test_a_row_in_the_middle_that_always_fails_ends_with_three(erp_url, erp_engine, driver, value, words):
+    """The next run would fail in the same way, and the database has answered: it is no outage."""
+    execute(erp_engine, RAISE)
+    url = erp_url.replace("postgresql+psycopg", driver)
+    sql = f"SELECT 'v' AS vendor, n AS sku, {value} AS price FROM generate_series(1, 300) n"
+    error = error_of(lambda: read(url, sql, chunk_rows=100))
+    assert error.exit_code == ExitCode.CONFIGURATION
+    assert "after 200 rows" in str(error)
+    assert words in str(error)
+
+
+def test_a_count_that_the_database_does_not_accept_ends_with_three(erp_url):
+    error = error_of(lambda: read(erp_url, ROWS.format("1"), count_sql="SELECT count(*) FROM absent"))
+    assert error.exit_code == ExitCode.CONFIGURATION
+    assert "SHELFSYNC_ERP__COUNT_SQL" in str(error)
+
+
 def test_a_lock_timeout_of_postgresql_itself_is_told_as_a_lock(erp_url, erp_engine):
     execute(erp_engine, "CREATE TABLE item AS " + ROWS.format("1"))
     url = f"{erp_url}{'&' if '?' in erp_url else '?'}options=-c%20lock_timeout%3D50"

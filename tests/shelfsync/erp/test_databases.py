@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
+from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError, UnreachableError
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
@@ -196,11 +196,14 @@ def test_a_row_that_raises_in_the_middle_is_no_short_extract(erp):
     failing = {
         False: "CREATE FUNCTION broken(n bigint) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN 1 / (n - 450); END $$",
         True: "CREATE OR REPLACE FUNCTION broken(n bigint) RETURNS int DETERMINISTIC NO SQL"
-        " BEGIN IF n = 450 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'division by zero'; END IF; RETURN 1; END",
+        " BEGIN IF n = 450 THEN SIGNAL SQLSTATE '22012' SET MYSQL_ERRNO = 1365, MESSAGE_TEXT = 'division by zero'; END IF;"
+        " RETURN 1; END",
     }
     erp.execute(failing[erp.is_mariadb])
-    with pytest.raises(IncompleteExtractError, match=r"broke off after 400 rows: .*division by zero"):
+    why = r"cannot compute a value of a row for the SELECT after 400 rows: .*division by zero.* Correct the row"
+    with pytest.raises(ConfigurationError, match=why) as caught:
         rows_of(erp.read("SELECT vendor, sku, broken(quantity) AS price FROM item"))
+    assert not isinstance(caught.value, UnreachableError), "the next run would fail in the same way"
 
 
 def test_a_wrong_password_or_a_missing_grant_is_reported_as_what_it_is(erp):

@@ -48,6 +48,7 @@ NUMBERS = {
         Fault.EXHAUSTED: (5, 1021, 1037, 1038, 1041, 1114, 1436),
         Fault.BROKEN: (126, 127, 145, 1018, 1030, 1034, 1181, 1815),
         Fault.LIMITED: (1153, 2020),
+        Fault.VALUE: (1242, 1292, 1365, 1366, 1690),
         None: (1054, 1064, 1146, 1175, 1222, 1792),
     },
     "mssql": {
@@ -59,6 +60,7 @@ NUMBERS = {
         Fault.EXHAUSTED: (701, 1204, 8902, 9002, 10055, 17189),
         Fault.BROKEN: (823, 1203, 1221, 3624, 5120, 8630, 9001),
         Fault.UNKNOWN_NAME: (911, 4060, 4064),
+        Fault.VALUE: (241, 245, 512, 8114, 8115, 8134),
         None: (102, 207, 208, 8623),
     },
     "oracle": {
@@ -73,7 +75,8 @@ NUMBERS = {
         Fault.BROKEN: (600, 607, 1113, 1122, 8102),
         Fault.FORBIDDEN: (1031, 12529),
         Fault.LIMITED: (1000, 2394),
-        None: (904, 936, 942, 1722),
+        Fault.VALUE: (1427, 1476, 1722, 1843, 6502),
+        None: (904, 936, 942),
     },
 }
 DRIVERS = {
@@ -130,7 +133,8 @@ CASES = [
     *[("postgresql", state(code), Fault.LOST) for code in ("08000", "08003", "08006", "08P01", "25P03", "57P05")],
     *[("postgresql", state(code), Fault.EXHAUSTED) for code in ("53000", "53100", "53200")],
     *[("postgresql", state(code), Fault.BROKEN) for code in ("58030", "XX000", "XX001", "58000")],
-    *[("postgresql", state(code), Fault.REJECTED) for code in ("42601", "42P01", "22012", "25006", "0A000", "P0001")],
+    *[("postgresql", state(code), Fault.REJECTED) for code in ("42601", "42P01", "25006", "0A000", "P0001")],
+    *[("postgresql", state(code), Fault.VALUE) for code in ("21000", "22012", "22P02", "22007", "22003")],
     ("postgresql", state("53300"), Fault.FULL),
     ("postgresql", state("53400"), Fault.LIMITED),
     ("postgresql", state("42501"), Fault.FORBIDDEN),

@@ -181,7 +181,7 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
                         "Let it return the results of the last days.",
                     )
         except sa.exc.SQLAlchemyError as error:
-            if not read_so_far and not diagnosis.passes(error, session.url):
+            if diagnosis.is_of_statement(error, session.url, read_so_far):
                 raise diagnosis.statement_error(
                     error, session.url, PICKING_SQL, "the SELECT of picking results", url_setting
                 ) from None
