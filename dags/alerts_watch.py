@@ -12,16 +12,10 @@ It changes nothing on the platform. The schedule is the option `alerts_schedule`
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import watch_alerts
 
 
-@dag(schedule=schedule("alerts"), **every_dag(__doc__, "alerts", hours=0.25))
+@dag_of_each_chain(__doc__, "alerts", hours=0.25, schedule="alerts")
 def alerts_watch() -> None:
     watch_alerts()
-
-
-alerts_watch()

@@ -19,17 +19,11 @@ Reads what the delivery platform really shows of every store, once a day, and co
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.export_tasks import export_form, look_again, plan, report, shard
-from shelfsync_airflow.options import schedule
 
 
-@dag(schedule=schedule("export"), params=export_form(), **every_dag(__doc__, "catalog", hours=6))
+@dag_of_each_chain(__doc__, "catalog", hours=6, schedule="export", params=export_form())
 def assortment_export() -> None:
     shards = plan()
     shard.expand(shard=shards) >> look_again(shards) >> report(shards)
-
-
-assortment_export()

@@ -20,18 +20,13 @@ With `SHELFSYNC_ERP__CHANGES_SQL` the run reads only what changed, and `check` s
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 from shelfsync_airflow.wait import delta_schedule
 
 
-@dag(schedule=delta_schedule(), params=sync_form(), **every_dag(__doc__, "catalog", hours=3))
+@dag_of_each_chain(__doc__, "catalog", hours=3, schedule=delta_schedule, params=sync_form())
 def catalog_delta_sync() -> None:
     run = check("delta")
     shards = extract(run)
     recover_first(run) >> shard.expand(shard=shards) >> report(run)
-
-
-catalog_delta_sync()

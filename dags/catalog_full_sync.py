@@ -16,18 +16,12 @@ ledger records what was sent and acknowledged, so shelfsync sends nothing old ag
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 
 
-@dag(schedule=schedule("full"), params=sync_form(), **every_dag(__doc__, "catalog", hours=12))
+@dag_of_each_chain(__doc__, "catalog", hours=12, schedule="full", params=sync_form())
 def catalog_full_sync() -> None:
     run = check("full")
     shards = extract(run)
     recover_first(run) >> shard.expand(shard=shards) >> report(run)
-
-
-catalog_full_sync()

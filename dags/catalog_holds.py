@@ -22,20 +22,11 @@ A waiting question occupies no worker and no triggerer. A run without a new ques
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.holds import ask, held_changes
-from shelfsync_airflow.options import schedule
 
 
-@dag(
-    schedule=schedule("holds"),
-    # a run waits up to a day for a decision: more than start in one day
-    **every_dag(__doc__, "catalog", hours=192, max_active_runs=320, max_active_tasks=256),
-)
+# a run waits up to a day for a decision: more than start in one day
+@dag_of_each_chain(__doc__, "catalog", hours=192, schedule="holds", max_active_runs=320, max_active_tasks=256)
 def catalog_holds() -> None:
     held_changes.expand(hold=ask())
-
-
-catalog_holds()

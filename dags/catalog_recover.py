@@ -11,16 +11,10 @@ A run with nothing to do ends at once. The schedule is the option `recover_sched
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import recover
 
 
-@dag(schedule=schedule("recover"), **every_dag(__doc__, "catalog", hours=1))
+@dag_of_each_chain(__doc__, "catalog", hours=1, schedule="recover")
 def catalog_recover() -> None:
     recover()
-
-
-catalog_recover()

@@ -17,18 +17,13 @@ The command line does the same: `shelfsync sync --vendor store-001 --sku 4711`. 
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, urgent_form
 
 
 # four at once: one whose job hangs keeps no other urgent run waiting
-@dag(schedule=None, params=urgent_form(), **every_dag(__doc__, "catalog", hours=1, max_active_runs=4))
+@dag_of_each_chain(__doc__, "catalog", hours=1, max_active_runs=4, params=urgent_form())
 def catalog_urgent_sync() -> None:
     run = check("delta")
     shards = extract(run)
     recover_first(run) >> shard.expand(shard=shards) >> report(run)
-
-
-catalog_urgent_sync()

@@ -10,16 +10,10 @@ Keeps ledger, warehouse and lake bounded: it removes what is older than its rete
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import remove_expired
 
 
-@dag(schedule=schedule("housekeeping"), **every_dag(__doc__, "housekeeping", hours=6))
+@dag_of_each_chain(__doc__, "housekeeping", hours=6, schedule="housekeeping")
 def housekeeping() -> None:
     remove_expired()
-
-
-housekeeping()

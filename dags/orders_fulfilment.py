@@ -19,15 +19,12 @@ time. The schedule is the option `orders_schedule`.
 
 from __future__ import annotations
 
-from airflow.sdk import chain, dag
+from airflow.sdk import chain
 
-from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, orders_schedule, reply, take, watch
 
 
-@dag(schedule=orders_schedule(), **every_dag(__doc__, "orders", hours=0.5))
+@dag_of_each_chain(__doc__, "orders", hours=0.5, schedule=orders_schedule)
 def orders_fulfilment() -> None:
     chain(take(), hand_over(), collect(), fulfil(), reply(), watch())
-
-
-orders_fulfilment()

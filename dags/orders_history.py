@@ -16,16 +16,12 @@ Clear a task to go on. The schedule is the option `history_schedule`.
 
 from __future__ import annotations
 
-from airflow.sdk import chain, dag
+from airflow.sdk import chain
 
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.order_tasks import history, watch_history
 
 
-@dag(schedule=schedule("history"), **every_dag(__doc__, "orders", hours=2))
+@dag_of_each_chain(__doc__, "orders", hours=2, schedule="history")
 def orders_history() -> None:
     chain(history(), watch_history())
-
-
-orders_history()

@@ -13,17 +13,11 @@ The schedule is the option `promotions_recover_schedule`.
 
 from __future__ import annotations
 
-from airflow.sdk import dag
-
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule
-from shelfsync_airflow.promotion_tasks import recover, start_sync
+from shelfsync_airflow.chains import dag_of_each_chain
+from shelfsync_airflow.promotion_tasks import changed, recover, start_sync
 
 
-@dag(schedule=schedule("promotions_recover"), **every_dag(__doc__, "promotions", hours=1))
+@dag_of_each_chain(__doc__, "promotions", hours=1, schedule="promotions_recover")
 def promotions_recover() -> None:
     recover()
-    start_sync()
-
-
-promotions_recover()
+    start_sync.override(outlets=[changed()])()

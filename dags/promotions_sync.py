@@ -17,34 +17,26 @@ and ended. **Clear any task** to go on from there. The schedule is the option `p
 
 from __future__ import annotations
 
-from airflow.sdk import chain, dag
+from airflow.sdk import chain
 
-from shelfsync_airflow.app import every_dag
-from shelfsync_airflow.options import schedule_or_asset
+from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.promotion_tasks import (
-    CHANGED,
     check,
     confirm,
     deliver,
     extract,
     plan,
     promotion_form,
+    promotions_schedule,
     report,
     wait,
 )
 
 
-@dag(
-    schedule=schedule_or_asset("promotions", CHANGED),
-    params=promotion_form(),
-    **every_dag(__doc__, "promotions", hours=3),
-)
+@dag_of_each_chain(__doc__, "promotions", hours=3, schedule=promotions_schedule, params=promotion_form())
 def promotions_sync() -> None:
     run = check()
     deliver_ends = deliver.override(task_id="deliver_ends")()
     confirm_ends = confirm.override(task_id="confirm_ends")()
     ends = (deliver_ends, wait("wait_ends"), confirm_ends)
     chain(extract(run), plan(run), deliver(), wait("wait"), confirm(), *ends, report(run))
-
-
-promotions_sync()

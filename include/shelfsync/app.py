@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
+from shelfsync.chains import chain_names, require
 from shelfsync.context import Context
 from shelfsync.erp.open import open_source
 from shelfsync.inbox.events import subscribed
@@ -21,8 +22,6 @@ from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import upgrade
 from shelfsync.platform import client as platform
-from shelfsync.settings import chain_names
-from shelfsync.settings.chains import require
 from shelfsync.settings.reading import database_of_chain
 from shelfsync.store.engine import create_engine, ensure_database, libpq_url
 from shelfsync.store.lake import Lake
@@ -63,14 +62,14 @@ def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.database_url is None:
         with running_postgres(settings.home.absolute()) as shared:
             own = shared
-            if settings.chain is not None:
-                own = database_of_chain(SecretStr(shared), settings.chain).get_secret_value()
+            if settings.place_of_its_own is not None:
+                own = database_of_chain(SecretStr(shared), settings.place_of_its_own).get_secret_value()
                 ensure_database(own, shared)
             yield own, shared if limits is None else limits.get_secret_value()
         return
     own = settings.database_url.get_secret_value()
     shared = own if limits is None else limits.get_secret_value()
-    if settings.chain is not None:
+    if settings.place_of_its_own is not None:
         ensure_database(own, shared)
     yield own, shared
 

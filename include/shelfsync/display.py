@@ -1,7 +1,7 @@
 """How times and prices are written for people: in the time zone and the currency of the chain.
 
-A process serves one chain, so `open_app` sets both for as long as it is open. A script gets neither: within `for_scripts` times are in UTC and
-prices are bare.
+`open_app` sets both for as long as it is open. What serves several chains says which it shows, by `during`. A script gets neither: within
+`for_scripts` times are in UTC and prices are bare.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Display:
 
 _FOR_SCRIPTS = Display()
 _used: list[Display] = [_FOR_SCRIPTS]
+_here: ContextVar[Display | None] = ContextVar("display_here", default=None)
 _bare: ContextVar[bool] = ContextVar("display_for_scripts", default=False)
 
 
@@ -71,6 +72,16 @@ def scope() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def during(display: Display) -> Iterator[None]:
+    """The display of what is done within the block, and of nothing beside it."""
+    before = _here.set(display)
+    try:
+        yield
+    finally:
+        _here.reset(before)
+
+
+@contextlib.contextmanager
 def for_scripts() -> Iterator[None]:
     """Every time in UTC and every price bare within the block, whatever the settings."""
     before = _bare.set(True)
@@ -82,7 +93,7 @@ def for_scripts() -> Iterator[None]:
 
 def current() -> Display:
     """The display that counts here."""
-    return _FOR_SCRIPTS if _bare.get() else _used[-1]
+    return _FOR_SCRIPTS if _bare.get() else _here.get() or _used[-1]
 
 
 def local(at: dt.datetime) -> dt.datetime:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
-import tempfile
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shelfsync.errors import ConfigurationError
@@ -127,17 +125,6 @@ class Prometheus:
         """All of them, as `PROMETHEUS_TEXT`."""
         text: bytes = self._library.generate_latest(self._registry)
         return text.decode()
-
-    def write(self, file: Path) -> None:
-        """The text as a file that appears whole, and that another user, such as a node exporter, may read: it has no secret."""
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}-", delete=False) as writing:
-            writing.write(self.text())
-        try:
-            Path(writing.name).chmod(0o644)
-            Path(writing.name).replace(file)
-        except OSError:
-            Path(writing.name).unlink()
-            raise
 
     def values(self) -> dict[str, float]:
         """The same as numbers by name."""

@@ -9,12 +9,17 @@ import asyncio
 import json
 import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
 
     from fastapi import FastAPI
+
+    from shelfsync.context import Context
 
     Scope = MutableMapping[str, Any]
     Message = MutableMapping[str, Any]
@@ -37,6 +42,8 @@ VIEW = {
     "nav_top_level": True,
 }
 TEST_PATH = "/api/v2/connections/test"
+NO_RECEIVER = {"status": "rejected", "reason": "the receiver is not configured"}
+NO_PAGES = {"status": "rejected", "reason": "the pages cannot be opened; the API server's log has the reason"}
 BODY_BYTES_MAX = 256 * 1024
 """A larger body is passed on as it is."""
 
@@ -47,13 +54,13 @@ class MountedApp:
     While the settings are wrong every call is answered 503, and the settings are read again every half minute.
     """
 
-    def __init__(self, make: Callable[[], FastAPI], *, loss: str, answer: dict[str, str]) -> None:
+    def __init__(self, make: Callable[[], Application], *, loss: str, answer: dict[str, str]) -> None:
         self._make = make
         self._loss = loss
         self._answer = json.dumps(answer).encode()
         self._broken_until_s = 0.0
         self._making = asyncio.Lock()
-        self.app: FastAPI | None = None
+        self.app: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
         """One request; websockets are not supported."""
@@ -65,7 +72,7 @@ class MountedApp:
         else:
             await app(scope, receive, send)
 
-    async def _made(self) -> FastAPI | None:
+    async def _made(self) -> Application | None:
         from shelfsync.errors import ShelfsyncError
 
         async with self._making:
@@ -88,31 +95,76 @@ def mounted_receiver() -> MountedApp:
 
     The API server also serves the workers, so a platform on the public internet should call the receiver that runs by itself.
     """
-    answer = {"status": "rejected", "reason": "the receiver is not configured"}
-    return MountedApp(_receiver, loss="inbox: no event can be received", answer=answer)
+    return MountedApp(_receiver, loss="inbox: no event can be received", answer=NO_RECEIVER)
 
 
-def _receiver() -> FastAPI:
+def _receiver() -> Application:
+    """The receiver, or that of each chain below its name: /shelfsync/north/webhook."""
     from shelfsync.receiver.server import receiver_app
     from shelfsync_airflow.app import WEBHOOK, app_settings
+    from shelfsync_airflow.chains import chains_here
 
-    return receiver_app(app_settings(WEBHOOK))
+    def of(chain: str | None) -> FastAPI:
+        return receiver_app(app_settings(WEBHOOK, chain=chain))
+
+    chains = chains_here()
+    return of(None) if chains == (None,) else _below_names({str(one): _mounted_receiver(of, one) for one in chains})
+
+
+def _below_names(apps: dict[str, MountedApp]) -> Application:
+    from starlette.routing import Mount, Router
+
+    return Router([Mount(f"/{name}", app) for name, app in apps.items()])
+
+
+def _mounted_receiver(of: Callable[[str | None], FastAPI], chain: str | None) -> MountedApp:
+    loss = f"inbox: no event of {chain} can be received"
+    return MountedApp(lambda: of(chain), loss=loss, answer=NO_RECEIVER)
 
 
 def mounted_pages() -> MountedApp:
     """The pages of shelfsync."""
-    answer = {"status": "rejected", "reason": "the pages cannot be opened; the API server's log has the reason"}
-    return MountedApp(_pages, loss="pages: cannot be shown", answer=answer)
+    return MountedApp(_pages, loss="pages: cannot be shown", answer=NO_PAGES)
 
 
 def _pages() -> FastAPI:
+    """The pages, or those of each chain below its name; each is opened by itself, so that wrong settings of one stop no other."""
+    from shelfsync_airflow.chains import chains_here
+
+    chains = chains_here()
+    if chains == (None,):
+        return _pages_of(None)
+    from shelfsync.pages.chains import ChainPages, create_chains_app
+    from shelfsync_airflow.page_guard import chains_guard
+
+    pages = {
+        str(chain): ChainPages(
+            MountedApp(partial(_pages_of, chain), loss=f"pages: {chain} cannot be shown", answer=NO_PAGES),
+            partial(_context_of, chain),
+        )
+        for chain in chains
+    }
+    return create_chains_app(pages, chains_guard({name: of_chain(DAG_ID, name) for name in pages}))
+
+
+def _context_of(chain: str | None) -> Context:
     from shelfsync.app import shared_context
+    from shelfsync_airflow.app import app_settings
+
+    return shared_context(app_settings(chain=chain))
+
+
+def _pages_of(chain: str | None) -> FastAPI:
+    from shelfsync.app import shared_context
+    from shelfsync.display import Display
     from shelfsync.pages.app import create_app
     from shelfsync_airflow.app import app_settings
     from shelfsync_airflow.page_guard import dag_states, page_guard
 
-    settings = app_settings()
-    return create_app(lambda: shared_context(settings), page_guard(DAG_ID), dag_states)
+    settings = app_settings(chain=chain)
+    shown_in = None if chain is None else Display.of(settings.time_zone, settings.currency)
+    guard = page_guard(of_chain(DAG_ID, chain))
+    return create_app(lambda: shared_context(settings), guard, partial(dag_states, chain=chain), shown_in=shown_in)
 
 
 class BlankPort:

@@ -78,29 +78,6 @@ class AfterItsTime(RetryPolicy):
         return RetryDecision.default()
 
 
-def every_dag(text: str | None, tag: str, *, hours: float, **more: Any) -> dict[str, Any]:
-    """The arguments that all DAGs share, and `more`. `text`: the page of the DAG. `hours`: how long a run may last.
-
-    Each task may run twice, so each is repeated.
-    """
-    return {
-        "start_date": dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-        "catchup": False,
-        "max_active_runs": 1,
-        "dagrun_timeout": dt.timedelta(hours=hours),
-        "default_args": {
-            "owner": options.SECTION,
-            "retries": options.retries(),
-            "retry_delay": options.retry_delay(),
-            "retry_policy": AfterItsTime(),
-        },
-        "tags": [options.SECTION, tag],
-        "owner_links": options.owner_links(),
-        "doc_md": text,
-        **more,
-    }
-
-
 class AirflowMetrics:
     """shelfsync's numbers in Airflow's own metrics: by `[metrics]` of its configuration, StatsD, OpenTelemetry or Datadog.
 
@@ -128,8 +105,8 @@ class AirflowMetrics:
         return self._made[1]
 
 
-def app_settings(*needed: str) -> Settings:
-    """The settings of this process; what they leave unset comes from Airflow's connections, secrets are masked in every log.
+def app_settings(*needed: str, chain: str | None = None) -> Settings:
+    """The settings of a chain; what they leave unset comes from Airflow's connections, secrets are masked in every log.
 
     `needed`: those of PLATFORM, ERP, WEBHOOK and ORDERS that are going to be used; the others may be unknown. Asks Airflow for
     connections, so it must not run in an event loop.
@@ -137,6 +114,7 @@ def app_settings(*needed: str) -> Settings:
     from airflow.sdk.log import mask_secret
 
     from shelfsync import metrics
+    from shelfsync.chains import chosen
     from shelfsync.secret_mask import mask
     from shelfsync.settings import read_settings
     from shelfsync_airflow.connections import find_connection, overrides
@@ -144,9 +122,10 @@ def app_settings(*needed: str) -> Settings:
     if not metrics.listened_to():
         metrics.use(AirflowMetrics())
 
-    settings = read_settings()
-    if found := overrides(settings, find_connection, needed):
-        settings = read_settings(**found)
+    with chosen(chain):
+        settings = read_settings()
+        if found := overrides(settings, find_connection, needed):
+            settings = read_settings(**found)
     mask_secret([*mask.whole_forms()])
     mask_exits()
     return settings
@@ -157,13 +136,16 @@ def open_app(*needed: str, read_only: bool = False) -> Iterator[Context]:
     """A context, inside a task: errors come out as Airflow understands them. `read_only`: it can change nothing on the platform."""
     with raised_to_airflow():
         from shelfsync import app
+        from shelfsync.chains import chosen
+        from shelfsync_airflow.names import chain_of_task
 
-        with app.open_app(app_settings(*needed), read_only=read_only) as context:
+        chain = chain_of_task()
+        with chosen(chain), app.open_app(app_settings(*needed, chain=chain), read_only=read_only) as context:
             yield context
 
 
-def shared_app(*needed: str) -> Context:
-    """The one context of this process, for its triggers. Must not run in an event loop."""
+def shared_app(*needed: str, chain: str | None) -> Context:
+    """The one context of a chain in this process, for its triggers. Must not run in an event loop."""
     from shelfsync.app import shared_context
 
-    return shared_context(app_settings(*needed))
+    return shared_context(app_settings(*needed, chain=chain))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from shelfsync.errors import ConfigurationError
+from shelfsync_airflow.names import chain_of, of_chain
 
 if TYPE_CHECKING:
     from shelfsync.settings import OrdersSettings, PlatformSettings, Settings
@@ -52,17 +54,19 @@ def find_connection(conn_id: str) -> Connection | None:
 def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[str, Any]:
     """The settings that the connections add, in the structure of the settings; never one that is set already.
 
-    `needed`: which of platform, erp, webhook and orders are going to be used, besides the database. Where neither environment nor
+    A chain has connections of its own, such as shelfsync_platform__north: another chain's would send to the wrong stores. All share the
+    database's. `needed`: which of platform, erp, webhook and orders are going to be used, besides the database. Where neither environment nor
     connection gives what is needed, a ConfigurationError names both ways to give it.
     """
     found = database_override(settings, find)
+    own = partial(of_chain, chain=settings.chain)
     if "platform" in needed:
-        found["platform"] = _platform(settings.platform, find)
+        found["platform"] = _platform(settings.platform, find, own(PLATFORM))
     if ("erp" in needed and settings.erp.url is None and settings.erp.files is None) or (
         "orders" in needed and settings.erp.url is None and _orders_need_erp(settings.orders)
     ):
-        found["erp"] = {"url": _erp_url(find)}
-    if "webhook" in needed and settings.webhook.secret is None and (webhook := find(WEBHOOK)):
+        found["erp"] = {"url": _erp_url(find, own(ERP))}
+    if "webhook" in needed and settings.webhook.secret is None and (webhook := find(own(WEBHOOK))):
         found["webhook"] = {"secret": webhook.password}
     return {name: part for name, part in found.items() if part}
 
@@ -100,11 +104,11 @@ def platform_parts(connection: Connection) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value}
 
 
-def _platform(settings: PlatformSettings, find: Find) -> dict[str, Any]:
+def _platform(settings: PlatformSettings, find: Find, conn_id: str) -> dict[str, Any]:
     has_credentials = bool(settings.token or (settings.client_id and settings.client_secret))
     if settings.base_url and settings.chain and has_credentials:
         return {}
-    connection = find(PLATFORM)
+    connection = find(conn_id)
     given = platform_parts(connection) if connection else {}
     if settings.token:
         given = {name: value for name, value in given.items() if name not in {"client_id", "client_secret"}}
@@ -114,11 +118,11 @@ def _platform(settings: PlatformSettings, find: Find) -> dict[str, Any]:
     whole = settings.model_dump(exclude_none=True) | given
     for name, field in (("base_url", "Base URL"), ("chain", "Chain id")):
         if not whole.get(name):
-            raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", PLATFORM, field, connection)
+            raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", conn_id, field, connection)
     if not whole.get("token"):
         for name, field in (("client_id", "Client id"), ("client_secret", "Client secret")):
             if not whole.get(name):
-                raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", PLATFORM, field, connection)
+                raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", conn_id, field, connection)
     return given
 
 
@@ -128,13 +132,13 @@ def _unset(setting: str, conn_id: str, field: str, connection: Connection | None
     return ConfigurationError(setting, f"not set, and {where}", remedy)
 
 
-def _erp_url(find: Find) -> str:
-    connection = find(ERP)
+def _erp_url(find: Find, conn_id: str) -> str:
+    connection = find(conn_id)
     if connection is None:
         raise ConfigurationError(
             "SHELFSYNC_ERP__URL",
-            f"no ERP is named: neither SHELFSYNC_ERP__URL nor SHELFSYNC_ERP__FILES is set, and there is no connection {ERP}",
-            f"Set one of the two in the environment of Airflow's processes, or add the connection {ERP} (Admin, Connections).",
+            f"no ERP is named: neither SHELFSYNC_ERP__URL nor SHELFSYNC_ERP__FILES is set, and there is no connection {conn_id}",
+            f"Set one of the two in the environment of Airflow's processes, or add the connection {conn_id} (Admin, Connections).",
         )
     scheme = connection.extra_dejson.get("sqlalchemy_scheme") or DRIVERS.get(
         connection.conn_type or "", connection.conn_type
@@ -189,15 +193,17 @@ class PlatformHook(BaseHook):
         """
         from partner_api.errors import PartnerError
         from shelfsync.app import open_app
+        from shelfsync.chains import chosen
         from shelfsync.errors import ShelfsyncError
         from shelfsync.settings import read_settings
 
         given = platform_parts(self.get_connection(self.conn_id))
         unset = dict.fromkeys(("base_url", "chain", "client_id", "client_secret", "token"))
         try:
-            settings = read_settings()
-            database = database_override(settings, find_connection)
-            with open_app(read_settings(platform=unset | given, **database)) as context:
+            with chosen(chain_of(self.conn_id)):
+                database = database_override(read_settings(), find_connection)
+                settings = read_settings(platform=unset | given, **database)
+            with open_app(settings) as context:
                 context.open_platform().check()
         except (ShelfsyncError, PartnerError) as error:
             return False, str(error)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shelfsync.chains import chain_in_use
+
 if TYPE_CHECKING:
     from airflow.sdk import Asset
 
@@ -101,10 +103,18 @@ def retry_delay() -> dt.timedelta:
 def owner_links() -> dict[str, str]:
     """The owner's address as a DAG takes it."""
     link = _text("owner_link").strip()
-    return {SECTION: link} if link else {}
+    return {owner(): link} if link else {}
+
+
+def owner() -> str:
+    """Whom the list of DAGs names: the chain, or shelfsync."""
+    return chain_in_use() or SECTION
 
 
 def _text(name: str) -> str:
+    """The option of the chain in use (`delta_schedule__north`), or the one of all chains."""
     from airflow.sdk.configuration import conf  # here, because Airflow reads OPTIONS while it makes this very object
 
-    return str(conf.get(SECTION, name, fallback=OPTIONS[name].default))
+    whole = conf.get(SECTION, name, fallback=OPTIONS[name].default)
+    chain = chain_in_use()
+    return str(whole if chain is None else conf.get(SECTION, f"{name}__{chain}", fallback=whole))

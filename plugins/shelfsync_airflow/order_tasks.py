@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, AssetWatcher, task
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
+from shelfsync.chains import chain_in_use
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
+from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule, schedule_or_asset
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 
@@ -119,26 +121,33 @@ def _hand_over() -> dict[str, Any]:
 class WaitingOrdersTrigger(BaseEventTrigger):
     """Fires when there are unprocessed order events or picking results. It only reads, so it may run anywhere, even twice."""
 
+    def __init__(self, chain: str | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.chain = chain
+
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"chain": self.chain}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        context, waiting_work = await asyncio.to_thread(_waiting_work)
+        context, waiting_work = await asyncio.to_thread(_waiting_work, self.chain)
         async for waiting in waiting_work(context):
             yield TriggerEvent({"waiting": waiting})  # type: ignore[no-untyped-call]  # Airflow's constructor
 
 
-def _waiting_work() -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
+def _waiting_work(chain: str | None) -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
     """Imports, settings and context on a thread: the triggerer's loop belongs to all waits."""
     from shelfsync.orders.steps.take import waiting_work
     from shelfsync_airflow.app import PLATFORM, shared_app
 
-    return shared_app(PLATFORM), waiting_work
+    return shared_app(PLATFORM, chain=chain), waiting_work
 
 
 def orders_schedule() -> Any:
     """The schedule of the DAG: the cron of the option, and the asset. Without a cron, the DAG is only started by hand."""
     if schedule("orders") is None:
         return None
-    trigger = WaitingOrdersTrigger()  # type: ignore[no-untyped-call]  # Airflow's constructor
-    return schedule_or_asset("orders", Asset(ASSET, watchers=[AssetWatcher(name="inbox", trigger=trigger)]))
+    chain = chain_in_use()
+    trigger = WaitingOrdersTrigger(chain)
+    return schedule_or_asset(
+        "orders", Asset(of_chain(ASSET, chain), watchers=[AssetWatcher(name="inbox", trigger=trigger)])
+    )

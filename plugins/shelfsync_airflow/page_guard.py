@@ -15,9 +15,10 @@ from fastapi import Depends, HTTPException, Request
 from sqlalchemy import select
 
 from shelfsync.pages.shell import Viewer
+from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 
 def page_guard(dag_id: str) -> Any:
@@ -42,10 +43,32 @@ def page_guard(dag_id: str) -> Any:
     return guard
 
 
-def dag_states(dag_ids: Collection[str]) -> dict[str, bool]:
-    """DAG id -> whether it is paused, of those that Airflow has parsed and not removed since."""
-    known = select(DagModel.dag_id, DagModel.is_paused).where(
-        DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False)
-    )
+def chains_guard(dag_ids: Mapping[str, str]) -> Any:
+    """A FastAPI dependency that leaves in the request's state the chains that the user may look at, or answers 401 or 403.
+
+    `dag_ids`: chain -> the DAG whose right is the right to look.
+    """
+    may_look = {chain: requires_access_dag(method="GET", param_dag_id=dag_id) for chain, dag_id in dag_ids.items()}
+
+    def guard(request: Request, user: Any = Depends(get_user)) -> None:  # noqa: B008  get_user has no name at module level
+        seen, denied = [], None
+        for chain, look in may_look.items():
+            try:
+                look(request, user)
+            except HTTPException as error:
+                denied = error
+            else:
+                seen.append(chain)
+        if denied is not None and not seen:
+            raise denied
+        request.state.chains = seen
+
+    return guard
+
+
+def dag_states(dag_ids: Collection[str], chain: str | None = None) -> dict[str, bool]:
+    """DAG -> whether the chain's is paused, of those that Airflow has parsed and not removed since."""
+    names = {of_chain(dag_id, chain): dag_id for dag_id in dag_ids}
+    known = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.dag_id.in_(names), DagModel.is_stale.is_(False))
     with create_session() as session:
-        return {dag_id: bool(is_paused) for dag_id, is_paused in session.execute(known)}
+        return {names[dag_id]: bool(is_paused) for dag_id, is_paused in session.execute(known)}

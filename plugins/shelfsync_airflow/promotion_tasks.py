@@ -8,15 +8,28 @@ from typing import Any
 from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from shelfsync.chains import chain_in_use
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
+from shelfsync_airflow.names import of_chain
+from shelfsync_airflow.options import schedule_or_asset
 from shelfsync_airflow.tasks import flag_field
 from shelfsync_airflow.wait import WaitOperator
 
 log = logging.getLogger(__name__)
 
-CHANGED = Asset("shelfsync_promotions_changed", uri="x-shelfsync://promotions/changed")
-"""An event of it (POST /api/v2/assets/events, or a DAG of the operator that has it as an outlet) starts a run at once."""
+
+def changed() -> Asset:
+    """An event of it (POST /api/v2/assets/events, or a DAG of the operator that has it as an outlet) starts a run of the chain at once."""
+    chain = chain_in_use()
+    uri = "x-shelfsync://promotions/changed" + ("" if chain is None else f"/{chain}")
+    return Asset(of_chain("shelfsync_promotions_changed", chain), uri=uri)
+
+
+def promotions_schedule() -> Any:
+    """The cron of the option, and the asset."""
+    return schedule_or_asset("promotions", changed())
+
 
 RUN_OF_CHECK = """{"run": {{ ti.xcom_pull(task_ids='check', map_indexes=None) | tojson }}}"""
 _SHOWN_MAX = 20
@@ -119,7 +132,7 @@ def recover() -> dict[str, Any]:
     return result
 
 
-@task(outlets=[CHANGED])
+@task
 def start_sync() -> list[str]:
     """Starts promotions_sync by its asset if a person has approved what is held, or a campaign's base price is known now; else it is skipped."""
     from shelfsync.promotions.steps.new_work import approved_waiting, vendors_with_new_prices

@@ -22,7 +22,9 @@ from airflow.triggers.base import (
     TriggerEvent,
 )
 
+from shelfsync.chains import chain_in_use, chosen
 from shelfsync.errors import ConfigurationError, ShelfsyncError, UnreachableError
+from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule, schedule_or_asset, watches
 
 if TYPE_CHECKING:
@@ -43,16 +45,21 @@ class JobsTrigger(BaseTrigger):
     and polls, so it may run anywhere, even twice.
 
     `shard` is the shard as JSON text (`{"run": 7, "vendors": ["store-001"], ...}`), or the template that gives it; promotions have no
-    vendors in it. `kind`: catalog, export or promotion.
+    vendors in it. `kind`: catalog, export or promotion. `chain`: None in an installation without chains.
     """
 
-    def __init__(self, shard: str, kind: str = "catalog") -> None:
+    def __init__(self, shard: str, kind: str = "catalog", chain: str | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.shard = shard
         self.kind = kind
+        self.chain = chain
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"shard": self.shard, "kind": self.kind}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {
+            "shard": self.shard,
+            "kind": self.kind,
+            "chain": self.chain,
+        }
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Tries again by itself: a retry of Airflow would repeat an error that no retry corrects, and the task has none (`WaitOperator`)."""
@@ -75,7 +82,7 @@ class JobsTrigger(BaseTrigger):
 
     async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
         """Waits, and returns counts."""
-        app, until_ended = await asyncio.to_thread(_wait, self.kind, shard["run"])
+        app, until_ended = await asyncio.to_thread(_wait, self.kind, shard["run"], self.chain)
         return await until_ended(app, run=shard["run"], vendors=tuple(shard.get("vendors", ())))
 
 
@@ -101,15 +108,16 @@ class WaitOperator(BaseOperator):
         super().__init__(**{**kwargs, "retries": 0})  # also where the DAG's default_args have more
         self.shard = shard
         self.kind = kind
+        self.chain = chain_in_use()
         self.start_trigger_args = StartTriggerArgs(
             trigger_cls=f"{JobsTrigger.__module__}.{JobsTrigger.__qualname__}",
-            trigger_kwargs={"shard": shard, "kind": kind},
+            trigger_kwargs={"shard": shard, "kind": kind, "chain": self.chain},
             next_method="resume",
         )
 
     def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
         """Never called by a scheduler; `dag.test()` has no triggerer and comes through here."""
-        self.defer(trigger=JobsTrigger(self.shard, self.kind), method_name="resume")
+        self.defer(trigger=JobsTrigger(self.shard, self.kind, self.chain), method_name="resume")
 
     def resume(self, context: Context, event: Any = None) -> None:
         """The end of the way through `execute`; a trigger that was started by the scheduler ends the task itself."""
@@ -118,14 +126,16 @@ class WaitOperator(BaseOperator):
 # Imports, settings and context are made on a thread: the triggerer's loop belongs to all waits.
 
 
-def _wait(kind: str, run: int | str) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
+def _wait(kind: str, run: int | str, chain: str | None) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
     from shelfsync.catalog.steps.watch import wait_s
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.platform.jobs.wait import until_ended
     from shelfsync_airflow.app import PLATFORM, shared_app
 
-    app = shared_app(PLATFORM)
-    most_s = wait_s(app, int(run), watching=watches()) if kind == Kind.CATALOG else None
+    app = shared_app(PLATFORM, chain=chain)
+    with chosen(chain):
+        watching = watches()
+    most_s = wait_s(app, int(run), watching=watching) if kind == Kind.CATALOG else None
     return app, partial(until_ended, kind=Kind(kind), wait_s=most_s)
 
 
@@ -142,17 +152,21 @@ AGAIN_S = 60.0
 
 
 class ChangesTrigger(BaseEventTrigger):
-    """Fires when the ERP has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
+    """Fires when the ERP of a chain has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
+
+    def __init__(self, chain: str | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.chain = chain
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"chain": self.chain}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         reported, reported_at_s = "", 0.0
         while True:
             every_s, why = AGAIN_S, None
             try:
-                every_s, why = await asyncio.to_thread(_look)
+                every_s, why = await asyncio.to_thread(_look, self.chain)
             except ConfigurationError as error:
                 self.log.error("%s", error)  # noqa: TRY400  the one line is the whole message
             except ShelfsyncError as error:
@@ -163,14 +177,14 @@ class ChangesTrigger(BaseEventTrigger):
             await asyncio.sleep(every_s)
 
 
-def _look() -> tuple[float, str | None]:
+def _look(chain: str | None) -> tuple[float, str | None]:
     """Seconds to the next look, and why a delta should run now. On a thread: the triggerer's loop belongs to all waits."""
     from shelfsync.catalog.steps.watch import delta_at_work, news
     from shelfsync_airflow.app import ERP, PLATFORM, shared_app
     from shelfsync_airflow.masking import masked_errors
 
     with masked_errors():
-        context = shared_app(PLATFORM, ERP)
+        context = shared_app(PLATFORM, ERP, chain=chain)
         why = None if delta_at_work(context) else news(context)
     return context.settings.sync.watch_s, why
 
@@ -179,5 +193,8 @@ def delta_schedule() -> Any:
     """The schedule of the delta: the cron of the option, and with `delta_watch` the ERP's changes too."""
     if not watches():
         return schedule("delta")
-    trigger = ChangesTrigger()  # type: ignore[no-untyped-call]  # Airflow's constructor
-    return schedule_or_asset("delta", Asset(ASSET, watchers=[AssetWatcher(name="erp", trigger=trigger)]))
+    chain = chain_in_use()
+    trigger = ChangesTrigger(chain)
+    return schedule_or_asset(
+        "delta", Asset(of_chain(ASSET, chain), watchers=[AssetWatcher(name="erp", trigger=trigger)])
+    )

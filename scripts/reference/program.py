@@ -322,10 +322,10 @@ def dags() -> str:
     for file in sorted((ROOT / "dags").glob("*.py")):
         tree = ast.parse(file.read_text("utf-8"))
         text = (ast.get_docstring(tree) or "").partition("\n")[2].strip()
-        given = next(node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "schedule")
+        words = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "schedule"]
         when = "none: a person starts it"
-        if isinstance(given, ast.Call):  # schedule("full"), or a function that bears the option's name
-            name = ast.literal_eval(given.args[0]) + "_schedule" if given.args else ast.unparse(given.func)
+        for given in words:  # the kind of the option, or a function that bears the option's name
+            name = f"{given.value}_schedule" if isinstance(given, ast.Constant) else ast.unparse(given)
             besides = OPTIONS[name].description.partition(", or none")[2].rstrip(".")
             when = f"`{OPTIONS[name].default}` (UTC), option `{name}`{besides}"
         parts.append(f"## {file.stem}\n\nSchedule: {when}.\n\n{text}\n")

@@ -219,7 +219,7 @@ def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new
 
     async def fired() -> list[int]:
         path, arguments = WaitingOrdersTrigger().serialize()
-        assert (path.rsplit(".", 1)[1], arguments) == ("WaitingOrdersTrigger", {})
+        assert (path.rsplit(".", 1)[1], arguments) == ("WaitingOrdersTrigger", {"chain": None})
         result = []
         run = WaitingOrdersTrigger().run()
         for count in (1, 2):

@@ -174,7 +174,7 @@ def test_the_watcher_fires_for_a_change_once_and_never_for_nothing(followed: Wor
 
     async def fired() -> str:
         path, arguments = ChangesTrigger().serialize()
-        assert (path.rsplit(".", 1)[1], arguments) == ("ChangesTrigger", {})
+        assert (path.rsplit(".", 1)[1], arguments) == ("ChangesTrigger", {"chain": None})
         run = ChangesTrigger().run()
         waiting = asyncio.ensure_future(anext(run))
         done, _ = await asyncio.wait([waiting], timeout=5)

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from psycopg import sql
 
 from shelfsync.app import open_app
+from shelfsync.chains import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.settings import read_settings
-from shelfsync.settings.chains import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

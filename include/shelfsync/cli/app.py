@@ -11,7 +11,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.cli import alerts, control, data, decide, inspect, orders, promotions, sandbox, sync
+from shelfsync.chains import choose
+from shelfsync.cli import alerts, chains, control, data, decide, inspect, orders, promotions, sandbox, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -31,7 +32,6 @@ from shelfsync.cli.command import (
 )
 from shelfsync.errors import ExitCode, ShelfsyncError
 from shelfsync.secret_mask import mask_streams
-from shelfsync.settings.chains import choose
 
 app = typer.Typer(
     name="shelfsync",
@@ -75,6 +75,7 @@ command(
     app, "shelfsync explain store-001 4711", "shelfsync explain store-001 4711 --at 2026-03-01T10:42", panel=INSPECT
 )(inspect.explain)
 app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)
+app.add_typer(chains.app, name="chains", rich_help_panel=INSPECT)
 
 app.add_typer(alerts.app, name="alerts", rich_help_panel=DECIDE)
 app.add_typer(decide.holds, name="holds", rich_help_panel=DECIDE)

@@ -21,10 +21,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
+from shelfsync.chains import choose
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.invisible_characters import plain, plain_json
-from shelfsync.settings.chains import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

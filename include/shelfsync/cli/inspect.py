@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, At, Limit, OneVendor, Sku, Vendor, command, opened
-from shelfsync.errors import ConfigurationError
+from shelfsync.cli.command import Answer, At, Limit, OneVendor, Replace, Sku, Vendor, command, opened
+from shelfsync.store.named_file import ALL_MAY_READ, NamedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,29 +44,32 @@ def status() -> Answer:
     return Answer(result, [*_status_lines(result)])
 
 
-def metrics(output: Output = None) -> Answer:
+def metrics(output: Output = None, replace: Replace = False) -> Answer:
     """Gauges for Prometheus: open alerts of each kind, SKUs in each state, the oldest change. --output writes a file for the node exporter."""
     from shelfsync import conditions
     from shelfsync import metrics as numbers
     from shelfsync.catalog.steps.status import report_gauges
 
+    file = output and NamedFile(output, "--output", "a file of `shelfsync metrics`", _is_metrics, replace, ALL_MAY_READ)
+    if file:
+        file.check()
     with opened() as context:
         sink = numbers.Prometheus(context.settings.metrics.prefix)
         numbers.use(sink)
         conditions.report_gauges(context)
         report_gauges(context)
         numbers.use(None)
-    if output is None:
+    if not file:
         return Answer(sink.values(), sink.text().splitlines())
-    try:
-        sink.write(output)
-    except OSError as error:
-        raise ConfigurationError(
-            "--output",
-            f"{output} cannot be written: {error.strerror}",
-            "Name a file in a folder that this user may write to.",
-        ) from None
+    with file.writing() as incomplete:
+        incomplete.write_text(sink.text(), "utf-8")
     return Answer(sink.values(), [f"{len(sink.values())} metrics are in {output}"])
+
+
+def _is_metrics(file: Path) -> bool:
+    """By its first line, which names the first metric."""
+    with file.open("rb") as opened_file:
+        return opened_file.read(7) == b"# HELP "
 
 
 def read_status(context: Context) -> dict[str, Any]:

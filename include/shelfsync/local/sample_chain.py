@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +57,23 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
             "local": local.model_dump(),
         }
         file = home / CONFIG
+        chains = chains_in(file)
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
             opened.write("# Written by make demo and make up: the sample ERP and the sandbox.\n")
             for section, values in given.items():
                 opened.write(f"[{section}]\n" if section else "")
                 opened.writelines(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+            opened.write(chains)
         return {"SHELFSYNC_CONFIG": str(file)}
 
     return write
+
+
+def chains_in(file: Path) -> str:
+    """The part of the file that a person has added: everything from its first section of a chain on."""
+    text = file.read_text("utf-8") if file.is_file() else ""
+    found = re.search(r"^\[chains\..*", text, re.MULTILINE | re.DOTALL)
+    return found[0] if found else ""
 
 
 def open_erp(stack: RunningStack) -> sa.Engine:

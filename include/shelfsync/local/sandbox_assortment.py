@@ -37,7 +37,10 @@ class Filled:
 
 
 def open_sandbox(settings: Settings) -> SandboxControl:
-    """The control plane of the configured platform. A ConfigurationError if that is no sandbox, or if it does not have the chain."""
+    """The control plane of the configured platform. A ConfigurationError if that is no sandbox, or if it does not have the chain.
+
+    A chain that the settings name as one of several is made, with its client.
+    """
     address, chain = settings.platform.base_url, settings.platform.chain
     if not address or not chain:
         missing = ADDRESS if not address else "SHELFSYNC_PLATFORM__CHAIN"
@@ -51,7 +54,10 @@ def open_sandbox(settings: Settings) -> SandboxControl:
             "the platform that it names is no sandbox, and nothing was sent to it",
             "Start one by `partner-sandbox --port 8470`, and set http://127.0.0.1:8470.",
         ) from None
-    if chain not in chains:
+    platform = settings.platform
+    if chain not in chains and settings.chain and platform.client_id and platform.client_secret:
+        control.make_chain(platform.client_id, platform.client_secret.get_secret_value())
+    elif chain not in chains:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN", f"the sandbox has no chain {chain!r}", f"Set one of {', '.join(chains)}."
         )

@@ -61,6 +61,11 @@ class SandboxControl:
         """Vendors with something on sale; none before the platform knows where to send the events of orders."""
         return self.vendors(selling=True) if self.sends_orders() else []
 
+    def make_chain(self, client_id: str, client_secret: str) -> None:
+        """Makes the chain, with a client that may send to it."""
+        client = {"client_id": client_id, "client_secret": client_secret}
+        self._call("PUT", f"/chains/{self._chain}", {"clients": [client]})
+
     def chains(self) -> list[str]:
         """The chains that the sandbox has."""
         return [str(chain["chain"]) for chain in self._call("GET", "/state")["chains"]]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
 from shelfsync.local.ports import LOOPBACK
-from shelfsync.settings import FILE, SourceSettings, config_file
+from shelfsync.settings import SourceSettings
+from shelfsync.settings_file import FILE, config_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,8 +26,9 @@ from shelfsync.local.stack import StackOptions, living, running_stack, stop_left
 from shelfsync.local.state_folder import Place
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
-from shelfsync.settings import config_file, read_settings
+from shelfsync.settings import read_settings
 from shelfsync.settings.storage_fault import as_its_setting
+from shelfsync.settings_file import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

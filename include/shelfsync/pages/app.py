@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from sqlalchemy.exc import DataError as DatabaseDataError
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_SERVICE_UNAVAILABLE
 
+from shelfsync.display import during
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.alerts import ALERTS
 from shelfsync.pages.explain import EXPLAIN
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from shelfsync.context import Context
+    from shelfsync.display import Display
     from shelfsync.pages.shell import DagStates
 
 PAGES = (OVERVIEW, STORE, ALERTS, HOLDS, REJECTIONS, QUARANTINE, RUNS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
@@ -37,24 +40,36 @@ STYLE = Path(__file__).parent / "static" / "pages.css"
 
 
 def create_app(
-    opened: Callable[[], Context], guard: Callable[..., Any], dag_states: DagStates | None = None
+    opened: Callable[[], Context],
+    guard: Callable[..., Any],
+    dag_states: DagStates | None = None,
+    *,
+    shown_in: Display | None = None,
 ) -> FastAPI:
     """The pages over a context. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
 
-    `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs.
+    `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs. `shown_in`: zone and currency of the chain, where
+    the process shows several.
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.opened = opened
     app.state.menu = [(page.path, page.title) for page in PAGES]
     for page in PAGES:
         app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])
+    add_frame(app, shown_in)
+    return app
+
+
+def add_frame(app: FastAPI, shown_in: Display | None = None) -> None:
+    """What every application of pages has: the style sheet, the headers, and a page for each error."""
     app.add_api_route("/pages.css", _style, include_in_schema=False)
     app.add_exception_handler(HTTPException, _denied)
     app.add_exception_handler(ShelfsyncError, _broken)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(DatabaseDataError, _unreadable)
     app.middleware("http")(_add_headers)
-    return app
+    if shown_in is not None:
+        app.middleware("http")(partial(_show_in, shown_in))
 
 
 def _style() -> FileResponse:
@@ -69,6 +84,13 @@ async def _add_headers(request: Request, call_next: Callable[[Request], Awaitabl
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     return response
+
+
+async def _show_in(
+    shown_in: Display, request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    with during(shown_in):
+        return await call_next(request)
 
 
 async def _denied(request: Request, error: Exception) -> HTMLResponse:

@@ -7,11 +7,11 @@ import sys
 
 from shelfsync import logs, metrics
 from shelfsync.access import keep_private
+from shelfsync.chains import chain_names, require
 from shelfsync.errors import ShelfsyncError
 from shelfsync.receiver.server import serve
 from shelfsync.secret_mask import mask_streams
-from shelfsync.settings import chain_names, read_settings
-from shelfsync.settings.chains import require
+from shelfsync.settings import read_settings
 
 
 def main() -> int:

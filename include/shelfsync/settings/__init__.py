@@ -22,12 +22,10 @@ from shelfsync.settings.installation import HousekeepingSettings, LocalSettings,
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.promotions import PromotionSettings
-from shelfsync.settings.reading import chain_names, read_settings
-from shelfsync.settings.settings import FILE, PROJECT, Settings, config_file
+from shelfsync.settings.reading import read_settings
+from shelfsync.settings.settings import Settings
 
 __all__ = [
-    "FILE",
-    "PROJECT",
     "AlertRoute",
     "AlertSettings",
     "DriftSettings",
@@ -49,7 +47,5 @@ __all__ = [
     "SyncSettings",
     "WarehouseSettings",
     "WebhookSettings",
-    "chain_names",
-    "config_file",
     "read_settings",
 ]

@@ -5,7 +5,6 @@ An error names in one line the setting that is wrong.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import json
 import logging
@@ -17,13 +16,13 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from shelfsync.access import reject_shared
+from shelfsync.chains import PREFIX as OF_CHAINS
+from shelfsync.chains import chain_in_use, names_in, require, sections_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
-from shelfsync.settings.chains import PREFIX as OF_CHAINS
-from shelfsync.settings.chains import chain_in_use, names_in, require
 from shelfsync.settings.section import ServiceAddress, section_of
-from shelfsync.settings.settings import FILE, Settings, chains_of_file, config_file, given_by
+from shelfsync.settings.settings import Settings, given_by
+from shelfsync.settings_file import FILE, config_file, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,57 +58,14 @@ def read_settings(**overrides: Any) -> Settings:
 
     A ConfigurationError names the first that is wrong, and how it is spelled in the environment.
     """
-    with _readable():
-        return _read(overrides)
-
-
-def chain_names() -> tuple[str, ...]:
-    """The chains of this installation, sorted; none: it is one chain, without a name."""
-    with _readable():
-        _reject_unusable_file()
-        try:
-            return names_in(chains_of_file())
-        except ValueError as error:
-            raise _unreadable(error) from None
-
-
-@contextlib.contextmanager
-def _readable() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(
-            "SHELFSYNC_CONFIG",
-            f"{error.filename} cannot be read: {error.strerror}",
-            "Let the user of this process read it.",
-        ) from None
-
-
-def _reject_unusable_file() -> None:
+    names, file = names_in(sections_of(read_file())), config_file()
     named = os.environ.get("SHELFSYNC_CONFIG")
-    if named and not Path(named).is_file():
-        raise ConfigurationError(
-            "SHELFSYNC_CONFIG", f"there is no file {named!r}", "Name an existing TOML file or unset it."
-        )
-    if config_file().is_file():
-        reject_shared(config_file(), "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
-
-
-def _unreadable(error: ValueError) -> ConfigurationError:
-    return ConfigurationError(
-        "SHELFSYNC_CONFIG", f"{config_file()} cannot be read: {error}", "Correct the file's syntax."
-    )
-
-
-def _read(overrides: dict[str, Any]) -> Settings:
-    _reject_unusable_file()
-    file, named = config_file(), os.environ.get("SHELFSYNC_CONFIG")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
     _reject_unknown(file)
     mask.add(os.environ[name] for name in _OF_LIBRARIES if name in os.environ)
     try:
-        chain, names = chain_in_use(), names_in(chains_of_file())
+        chain = chain_in_use()
         if chain is not None:
             require(chain, names)
         settings = _of_chain(Settings(**{"chain": chain, **overrides}), overrides)
@@ -128,20 +84,35 @@ def _read(overrides: dict[str, Any]) -> Settings:
             name, why, example = found
             remedy = f"Write it as JSON in single quotes: '{example}'."
             raise ConfigurationError(name, f"its value is no JSON: {why}", remedy) from None
-        raise _unreadable(error) from None
+        raise ConfigurationError("the settings", f"they cannot be read: {error}", "Correct the environment.") from None
 
 
 def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """A chain has a database of its own on the server that all share, `…_NAME`, and their rate limit is in the shared one."""
-    if settings.chain is None or settings.database_url is None:
+    """A chain has a database of its own beside the shared one, `…_NAME`, and a folder of the lake, unless its section names others.
+
+    The requests of all are counted in the shared database.
+    """
+    if settings.chain is None:
         return settings
-    shared = settings.rate_limit.database_url or settings.database_url
-    rate_limit = settings.rate_limit.model_copy(update={"database_url": shared})
-    own = [*given_by(Settings).items()][:2]
-    database = settings.database_url
-    if "database_url" in overrides or not any("database_url" in source() for _, source in own):
-        database = database_of_chain(database, settings.chain)
-    return settings.model_copy(update={"database_url": database, "rate_limit": rate_limit})
+    chain, database = settings.place_of_its_own, settings.database_url
+    own = {name for source in [*given_by(Settings).values()][:2] for name in source()} - set(overrides)
+    more: dict[str, Any] = {}
+    if database is not None:
+        shared = settings.rate_limit.database_url or _shared_database(overrides) or database
+        more["rate_limit"] = settings.rate_limit.model_copy(update={"database_url": shared})
+        if chain is not None and "database_url" not in own:
+            more["database_url"] = database_of_chain(database, chain)
+    if chain is not None and "lake_url" not in own:
+        more["lake_url"] = f"{settings.lake.rstrip('/')}/{chain}"
+    return settings.model_copy(update=more)
+
+
+def _shared_database(overrides: Mapping[str, Any]) -> SecretStr | None:
+    """The database that is given for all chains."""
+    for given in (overrides, *(source() for source in [*given_by(Settings).values()][2:])):
+        if (address := given.get("database_url")) is not None:
+            return address if isinstance(address, SecretStr) else SecretStr(str(address))
+    return None
 
 
 def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zoneinfo
 from pathlib import Path
@@ -16,9 +15,9 @@ from pydantic_settings import (
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
+from shelfsync.chains import chain_in_use, sections_of, variables_of
 from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
@@ -30,33 +29,13 @@ from shelfsync.settings.catalog import (
     SyncSettings,
     WarehouseSettings,
 )
-from shelfsync.settings.chains import chain_in_use, variables_of
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.port import check_port
 from shelfsync.settings.promotions import PromotionSettings
-
-PROJECT = Path(__file__).resolve().parents[3]
-"""The folder of dags/, plugins/ and include/; the project is installed in place, on a machine as in the image."""
-
-
-def _default_home() -> Path:
-    """`.shelfsync` of the project, from whatever folder a command is started; without a project, a folder of the user."""
-    if (PROJECT / "pyproject.toml").is_file():
-        return PROJECT / ".shelfsync"
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "shelfsync"
-
-
-HOME = _default_home()
-FILE = "shelfsync.toml"
-
-
-def config_file() -> Path:
-    """The file that SHELFSYNC_CONFIG names, or the one in the state folder. Never one of the current folder, which any user may have written."""
-    named = os.environ.get("SHELFSYNC_CONFIG")
-    return Path(named) if named else Path(os.environ.get("SHELFSYNC_HOME") or HOME) / FILE
+from shelfsync.settings_file import HOME, config_file, read_file
 
 
 class Settings(BaseSettings):
@@ -70,6 +49,8 @@ class Settings(BaseSettings):
     """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project."""
     chain: str | None = None
     """Which chain of the installation: the name of a section `[chains.NAME]` of the settings file. `--chain` of a command goes before it."""
+    was_alone: bool = False
+    """For one chain of several: it keeps the database and the lake of the time when it was the only one."""
     config: Path | None = None
     """The TOML file with settings; unset: `shelfsync.toml` in the state folder."""
     database_url: SecretStr | None = None
@@ -155,27 +136,50 @@ class Settings(BaseSettings):
 
     @property
     def lake(self) -> str:
-        """The lake's address; each chain has a folder of it."""
-        whole = self.lake_url or str(self.home.absolute() / "lake")
-        return whole if self.chain is None else f"{whole.rstrip('/')}/{self.chain}"
+        """The lake's address."""
+        return self.lake_url or str(self.home.absolute() / "lake")
+
+    @property
+    def place_of_its_own(self) -> str | None:
+        """The chain behind the names of its database and its folder of the lake; None: it has those of the installation."""
+        return None if self.was_alone else self.chain
 
 
-def chains_of_file() -> dict[str, Any]:
-    """What the settings file has under `chains`, by name."""
-    sections = TomlConfigSettingsSource(Settings, toml_file=config_file()).toml_data.get("chains", {})
-    return sections if isinstance(sections, dict) else {}
+OWN_SECTIONS = ("erp", "promotions", "orders")
+OWN_OF_PLATFORM = ("chain", "client_id", "client_secret", "token")
+"""What each chain gives for itself: with another chain's, it would send that chain's prices, or to that chain's stores."""
 
 
 def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettingsSource]:
-    """Where settings are given, by its name for people. What is given for the chain alone goes before what all chains share."""
-    file, chain = config_file(), chain_in_use()
-    shared = dict(TomlConfigSettingsSource(settings_cls, toml_file=file).toml_data)
-    sections = shared.pop("chains", {})
-    of_chain = sections.get(chain, {}) if isinstance(sections, dict) and chain is not None else {}
-    found: dict[str, PydanticBaseSettingsSource] = {}
-    if chain is not None:
-        found["environment of the chain"] = EnvSettingsSource(settings_cls, env_prefix=variables_of(chain))
-        found[f"file {file}, [chains.{chain}]"] = InitSettingsSource(settings_cls, of_chain)
-    found["environment"] = EnvSettingsSource(settings_cls)
-    found[f"file {file}"] = InitSettingsSource(settings_cls, shared)
+    """Where settings are given, by its name for people. What is given for the chain alone goes before what all chains share.
+
+    The chain that was alone has all that is given for the installation; the others have of it what may be shared.
+    """
+    file, chain, shared = config_file(), chain_in_use(), read_file()
+    of_chain = sections_of(shared).get(chain or "", {})
+    shared.pop("chains", None)
+    if chain is None:
+        return {
+            "environment": EnvSettingsSource(settings_cls),
+            f"file {file}": InitSettingsSource(settings_cls, shared),
+        }
+    own = {
+        "environment of the chain": EnvSettingsSource(settings_cls, env_prefix=variables_of(chain)),
+        f"file {file}, [chains.{chain}]": InitSettingsSource(settings_cls, of_chain),
+    }
+    everything = any(str(source().get("was_alone", False)).lower() in _YES for source in own.values())
+    of_all = {"environment": EnvSettingsSource(settings_cls)(), f"file {file}": shared}
+    return own | {
+        name: InitSettingsSource(settings_cls, given if everything else _that_may_be_shared(given))
+        for name, given in of_all.items()
+    }
+
+
+_YES = ("true", "1", "yes", "on", "t", "y")
+
+
+def _that_may_be_shared(given: dict[str, Any]) -> dict[str, Any]:
+    found = {name: value for name, value in given.items() if name not in OWN_SECTIONS}
+    if isinstance(platform := found.get("platform"), dict):
+        found["platform"] = {name: value for name, value in platform.items() if name not in OWN_OF_PLATFORM}
     return found

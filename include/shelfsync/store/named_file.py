@@ -1,4 +1,4 @@
-"""A file that a person names for a command to write: whole or not at all, for its owner alone, and in place of none but its own kind."""
+"""A file that a person names for a command to write: whole or not at all, and in place of none but its own kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shelfsync.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-OWNER_ALONE = 0o600
+OWNER_ALONE, ALL_MAY_READ = 0o600, 0o644
 _OF_A_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """What the system says without a path while a file is written."""
 
@@ -34,6 +34,8 @@ class NamedFile:
     kind: str
     is_own: Callable[[Path], bool]
     replace: bool = False
+    rights: int = OWNER_ALONE
+    """Of a new file; one that is replaced gives its own."""
 
     def check(self) -> None:
         """Raises ConfigurationError if the file cannot be written, or must not be replaced. Call it before long work."""
@@ -69,7 +71,7 @@ class NamedFile:
         except FileNotFoundError:
             if not target.parent.is_dir():
                 raise self._error(f"there is no folder {target.parent}", "Make it, or name another file.") from None
-            return OWNER_ALONE
+            return self.rights
         if stat.S_ISDIR(found.st_mode):
             raise self._error(f"{self.path} is a folder", f"Name a file in it, such as {self.path / 'NAME'}.")
         if not stat.S_ISREG(found.st_mode):

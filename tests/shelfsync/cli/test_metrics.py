@@ -25,4 +25,5 @@ def test_the_gauges_are_those_that_the_rules_ask_for_and_a_file_is_whole_and_rea
     assert asked_metrics("!shelfsync_inbox_") - set(sent) == set()
     away = run("metrics", "--output", str(tmp_path / "missing" / "x.prom"))
     assert away.returncode == 3
-    assert "cannot be written" in away.stderr
+    assert "there is no folder" in away.stderr
+    assert run("metrics", "--output", str(file)).returncode == 0  # its own is replaced

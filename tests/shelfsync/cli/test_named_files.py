@@ -21,7 +21,7 @@ from shelfsync.store.named_file import NamedFile
 from shelfsync.warehouse import duck
 
 OTHER_USER = 65534
-WRITES = {"plan --out": ("plan", "--out"), "duckdb FILE": ("duckdb",)}
+WRITES = {"plan --out": ("plan", "--out"), "duckdb FILE": ("duckdb",), "metrics --output": ("metrics", "--output")}
 READS = {"apply FILE", "orders fulfil --result", "sniff FILE", "change-files replay FILE"}
 
 
@@ -85,7 +85,7 @@ def test_what_is_there_already_is_left_as_it_is(run, words, make, says):
     for more in ((), ("--replace",)) if not says.endswith("replaced") else ((),):
         code, out, error = run(*words, str(path), *more)
         assert (code, out) == (ExitCode.CONFIGURATION, ""), error
-        assert error.startswith(f"shelfsync: {'--out' if '--out' in words else 'FILE'}: ")
+        assert error.startswith(f"shelfsync: {words[-1] if words[-1].startswith('-') else 'FILE'}: ")
         assert says in error
         assert len(error.splitlines()) == 1
     assert _state(Path()) == before

@@ -15,7 +15,7 @@ import yaml
 
 from shelfsync.local.airflow_home import AirflowKeys
 from shelfsync.local.services import INIT, SANDBOX, STAYING, Addresses, Service, services, stand_in
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from shelfsync.errors import ConfigurationError
 from shelfsync.local import switches
 from shelfsync.local.airflow_api import Dag
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 FULL, DELTA, MINE = (
     Dag("catalog_full_sync", "catalog_full_sync.py", is_paused=True),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from pathlib import Path
 
 import pytest
 
 from app_calls import open_calls
 from shelfsync.errors import ConfigurationError
-from shelfsync.settings import PROJECT, read_settings, settings
+from shelfsync.settings import read_settings
+from shelfsync.settings_file import PROJECT
 
 
 def _closed_port() -> int:
@@ -170,14 +170,6 @@ def test_the_state_folder_is_the_same_in_every_current_folder(monkeypatch, tmp_p
     here = read_settings().home
     monkeypatch.chdir(tmp_path)
     assert read_settings().home == here == PROJECT / ".shelfsync"
-
-
-def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_path):
-    monkeypatch.setattr(settings, "PROJECT", tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert settings._default_home() == tmp_path / "state" / "shelfsync"
-    monkeypatch.delenv("XDG_STATE_HOME")
-    assert settings._default_home() == Path.home() / ".local" / "state" / "shelfsync"
 
 
 def test_an_error_has_one_full_stop_before_its_remedy():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 FILES_MAX = 43
 INCLUDE = PROJECT / "include"

@@ -15,7 +15,7 @@ from shelfsync.local import demo, figures, sample_chain
 from shelfsync.local.figures import compare
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
-from shelfsync.settings import PROJECT
+from shelfsync.settings_file import PROJECT
 
 pytestmark = pytest.mark.slow
 

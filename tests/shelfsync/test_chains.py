@@ -6,10 +6,10 @@ import os
 
 import pytest
 
+from shelfsync.chains import chain_names, choose, chosen, names_in
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
-from shelfsync.settings import chain_names, read_settings
-from shelfsync.settings.chains import choose, chosen, names_in
+from shelfsync.settings import read_settings
 from shelfsync.settings.reading import shown_settings
 
 FILE = """
@@ -76,8 +76,37 @@ def test_each_chain_has_a_database_and_a_folder_of_the_lake_and_all_share_the_co
     assert north.database_url.get_secret_value() == shared.replace("/shelfsync", "/shelfsync_north")
     assert south.database_url.get_secret_value() == "postgresql://ours:secret-of-all@db.example/southern"
     assert north.rate_limit.database_url.get_secret_value() == shared
-    assert (north.lake, south.lake) == ("s3://bucket/lake/north", "s3://other/lake/south_2")
+    assert (north.lake, south.lake) == ("s3://bucket/lake/north", "s3://other/lake")
     assert read_settings().lake == "s3://bucket/lake"
+
+
+def test_the_chain_that_was_alone_keeps_its_place(file):
+    file(FILE.replace('time_zone = "Europe/Oslo"', "was_alone = true"))
+    north, shared = _of("north"), "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
+    assert (north.database_url.get_secret_value(), north.lake) == (shared, "s3://bucket/lake")
+    assert north.rate_limit.database_url.get_secret_value() == shared
+
+
+def test_no_chain_has_the_erp_the_campaigns_or_the_credentials_of_another(file, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_ERP__URL", "sqlite:////erp.db")
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_SECRET", "secret-of-the-first-0123")
+    one = '[platform]\nchain = "d-1"\nbase_url = "https://platform.example"\n[promotions]\nsql = "SELECT 1"\n'
+    file(
+        f'{one}[orders]\nhand_over = "outbox"\n[chains.demo]\nwas_alone = true\n[chains.north.erp]\nsql = "SELECT 2"\n'
+    )
+    demo, north = _of("demo"), _of("north")
+    assert demo.erp.url is not None
+    assert (demo.platform.chain, demo.promotions.sql, demo.orders.hand_over) == ("d-1", "SELECT 1", "outbox")
+    assert demo.platform.client_secret.get_secret_value() == "secret-of-the-first-0123"
+    assert north.platform.base_url == "https://platform.example"
+    assert (north.erp.url, north.erp.sql) == (None, "SELECT 2")
+    assert (north.platform.chain, north.platform.client_secret, north.promotions.sql) == (None, None, None)
+    assert north.orders.hand_over == type(north.orders)().hand_over
+
+
+def test_a_chain_with_a_server_of_its_own_counts_in_the_shared_database(file):
+    rate = _of("south_2").rate_limit
+    assert rate.database_url.get_secret_value().endswith("/shelfsync?sslmode=require")
 
 
 def test_the_environment_names_a_chain_as_the_file_does(file, monkeypatch):

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ConfigurationError
+from shelfsync.settings_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,6 +49,17 @@ def chain_in_use() -> str | None:
 def variables_of(name: str) -> str:
     """How the variables of one chain begin."""
     return f"{PREFIX}{name.upper()}__"
+
+
+def sections_of(file: Mapping[str, Any]) -> dict[str, Any]:
+    """What the settings file has under `chains`, by name."""
+    sections = file.get("chains", {})
+    return sections if isinstance(sections, dict) else {}
+
+
+def chain_names() -> tuple[str, ...]:
+    """The chains of this installation, sorted; none: it is one chain, without a name."""
+    return names_in(sections_of(read_file()))
 
 
 def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:

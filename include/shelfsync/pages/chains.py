@@ -1,0 +1,48 @@
+"""The pages of several chains: those of each below its name, and before them one page that says how each is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Depends, FastAPI, Request
+from starlette.responses import HTMLResponse
+
+from shelfsync.chain_overview import state_of
+from shelfsync.pages.app import add_frame
+from shelfsync.pages.shell import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.types import ASGIApp
+
+    from shelfsync.context import Context
+
+
+@dataclass(frozen=True)
+class ChainPages:
+    """What there is of one chain: its pages, and its context."""
+
+    pages: ASGIApp
+    opened: Callable[[], Context]
+
+
+def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any]) -> FastAPI:
+    """The pages of all chains as one application.
+
+    `guard` is a FastAPI dependency that sets `request.state.chains` to those that the viewer may see, or raises 401 or 403. The pages of a
+    chain have a guard of their own.
+    """
+    app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.menu = []
+
+    def how_all_are(request: Request) -> HTMLResponse:
+        seen = [state_of(name, chains[name].opened) for name in request.state.chains]
+        return show(request, "chains.html", title="Chains", chains=seen)
+
+    app.add_api_route("/", how_all_are, response_class=HTMLResponse, dependencies=[Depends(guard)])
+    add_frame(app)
+    for name, one in chains.items():
+        app.mount(f"/{name}", one.pages)
+    return app
