@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import ARRAY, dialect, insert
 
 from shelfsync.storable import REPLACEMENT, json_text
 
@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
     from sqlalchemy.sql.selectable import TableValuedAlias
 
+_DIALECT: sa.Dialect = dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped
+
 
 def coming(table: sa.Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> TableValuedAlias:
-    """The rows as a table of the columns that are named, in their order."""
-    text = json_text([{name: row[name] for name in names} for row in rows], _as_text)
+    """The rows as a table of the columns that are named, in their order. A column of an own kind writes them as in any statement."""
+    own = {name: kind for name in names if isinstance(kind := table.c[name].type, sa.types.TypeDecorator)}
+    given = [
+        {name: row[name] for name in names}
+        | {name: kind.process_bind_param(row[name], _DIALECT) for name, kind in own.items()}
+        for row in rows
+    ]
+    text = json_text(given, _as_text)
     shape = [sa.column(name, table.c[name].type) for name in names]
     sent = sa.cast(sa.bindparam(None, text, type_=sa.Text), sa.JSON)
     return sa.func.json_to_recordset(sent).table_valued(*shape).render_derived(with_types=True)
