@@ -47,7 +47,7 @@ vendor_count = sa.Table(
 
 _FACTS = """
 SELECT v.vendor, v.baseline_version, b.path AS baseline_path,
-    l.generation, l.snapshot_path, l.quarantine_path, l.suppressed_path, l.rows_snapshot, l.rows_quarantined,
+    l.generation IS NOT NULL AS was_read, l.snapshot_path, l.quarantine_path, l.suppressed_path, l.rows_snapshot, l.rows_quarantined,
     coalesce(e.complete, false) AS complete,
     ARRAY(SELECT batch.items_path FROM ledger.job JOIN ledger.batch USING (batch_id)
         WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed') ORDER BY job_id) AS in_flight,
@@ -86,12 +86,12 @@ WHERE last.state = 'unaccounted' AND NOT EXISTS (
 
 @dataclass(frozen=True)
 class Facts:
-    """The inputs of one vendor's count; paths are files of the lake."""
+    """The inputs of one vendor's count; paths are files of the lake. Another reading with the same results counts the same."""
 
     vendor: str
     baseline_version: int
     baseline_path: str | None
-    generation: int | None
+    was_read: bool
     snapshot_path: str | None
     quarantine_path: str | None
     suppressed_path: str | None

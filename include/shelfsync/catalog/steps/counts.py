@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-RULES = "2"
+RULES = "3"
 """Change it together with the definition in catalog.count: every vendor is counted again."""
 
 
@@ -74,7 +74,7 @@ def _counted(context: Context, facts: Facts) -> Counts | None:
 
 def _count(context: Context, facts: Facts) -> Counts:
     lake, rows_quarantined = context.lake, facts.rows_quarantined or 0
-    if facts.generation is None:
+    if not facts.was_read:
         return Counts()
     if facts.snapshot_path is None:  # every row is in quarantine
         return Counts(erp_rows=rows_quarantined, quarantined=rows_quarantined)
