@@ -39,6 +39,11 @@ def unchanged(chain: Chain, meter: Meter) -> Answer:
     return _measured(chain, meter, "delta", first=True)
 
 
+def repeated(chain: Chain, meter: Meter) -> Answer:
+    """A delta after one that changed nothing: the same rows again."""
+    return _measured(chain, meter, "delta", first=True, again=True)
+
+
 def changed(chain: Chain, meter: Meter) -> Answer:
     """A delta after a full sync, with one row in twenty changed."""
     return _measured(chain, meter, "delta", first=True, sold=True)
@@ -74,14 +79,23 @@ def bound(chain: Chain, meter: Meter) -> Answer:
 
 
 def _measured(
-    chain: Chain, meter: Meter, kind: str, *, dry_run: bool = False, first: bool = False, sold: bool = False
+    chain: Chain,
+    meter: Meter,
+    kind: str,
+    *,
+    dry_run: bool = False,
+    first: bool = False,
+    sold: bool = False,
+    again: bool = False,
 ) -> Answer:
     from shelfsync.app import open_app
     from shelfsync.settings import read_settings
 
     with _installation(chain) as environment:
         if first:
-            _first_sync(environment)
+            _sync(environment, "--full")
+        if again:
+            _sync(environment)
         if sold:
             _sell(environment["SHELFSYNC_ERP__URL"])
         os.environ.update(environment)  # this process measures one way, and ends
@@ -91,9 +105,9 @@ def _measured(
     return {"rows": chain.rows, "state": summary["state"], "sent": summary["sent"], "accepted": summary["accepted"]}
 
 
-def _first_sync(environment: dict[str, str]) -> None:
+def _sync(environment: dict[str, str], *options: str) -> None:
     """In a process of its own, so that the measured one has no memory of it."""
-    command = [sys.executable, "-m", "shelfsync", "sync", "--full"]
+    command = [sys.executable, "-m", "shelfsync", "sync", *options]
     done = subprocess.run(command, env=with_settings(environment), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
 
@@ -163,7 +177,9 @@ def _agree(answers: Mapping[str, Answer]) -> None:
     runs = {name: answer for name, answer in answers.items() if name != "bound"}
     for name, answer in runs.items():
         assert answer["state"] == "succeeded", f"{name}: {answer}"
-        expected = {"unchanged": 0, "plan": 0, "changed": answer["rows"] // SOLD}.get(name, answer["rows"])
+        expected = {"unchanged": 0, "repeated": 0, "plan": 0, "changed": answer["rows"] // SOLD}.get(
+            name, answer["rows"]
+        )
         assert answer["sent"] == answer["accepted"] == expected, f"{name}: {answer}"
 
 
@@ -182,6 +198,7 @@ STAGE = Stage(
     title="a whole run of up to 20 vendors, from PostgreSQL to the platform's results; CPU of shelfsync and PostgreSQL together",
     ways=(
         Way("unchanged", "ours", "a delta, nothing changed", unchanged, rows_max=ROWS_MAX, rounds_max=1),
+        Way("repeated", "ours", "a delta, the same rows again", repeated, rows_max=ROWS_MAX, rounds_max=1),
         Way("changed", "ours", "a delta, one row in twenty changed", changed, rows_max=ROWS_MAX, rounds_max=1),
         Way("full", "ours", "a full sync, nothing changed", full, rows_max=ROWS_MAX, rounds_max=1),
         Way("first", "ours", "the first full sync, all new", first, rows_max=ROWS_MAX, rounds_max=1),

@@ -40,6 +40,9 @@ def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: Wor
     assert world.rows(last) == [("store-002", "b", 7.5, None)]
     before = len(world.sent())
     assert world.run("catalog_delta_sync").state == "success"
+    run = world.run("catalog_delta_sync")  # reads the same rows of every vendor again, so there is no shard
+    assert (run.state, states(run)["prepare"], states(run)["report"]) == ("success", {"skipped"}, {"success"})
+    assert world.rows("SELECT state FROM ledger.run ORDER BY run_id DESC LIMIT 1") == [("succeeded",)]
     assert len(world.sent()) == before
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 _NEWEST = """
-SELECT vr.run_id, vr.raw_path, vr.snapshot_path, e.read_at, e.complete, e.proof, vr.absent_path
+SELECT vr.run_id, vr.raw_path, vr.snapshot_path, vr.same_as IS NOT NULL AS again, e.read_at, e.complete, e.proof, vr.absent_path
 FROM ledger.vendor_run AS vr
 JOIN ledger.run AS r USING (run_id)
 JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
@@ -86,7 +86,15 @@ def desired(context: Context, connection: Connection, vendor: str, sku: str, at:
     wanted = restorations.laid_over(context, found, sku, ordered) if ordered else None
     if wanted is None:
         values = _values(found)
-        return Desired(row.run_id, row.read_at, values, quarantined=quarantined, left_out=left_out, unproven=unproven)
+        return Desired(
+            row.run_id,
+            row.read_at,
+            values,
+            quarantined=quarantined,
+            left_out=left_out,
+            again=row.again,
+            unproven=unproven,
+        )
     return Desired(
         row.run_id, row.read_at, _values(wanted), quarantined=quarantined, restored=str(ordered[-1]), erp=_values(found)
     )

@@ -92,6 +92,8 @@ class Desired:
     """The restoration that these values come from, with its user, reason and end; null: they are the ERP's."""
     erp: Values | None = None
     """If the values come from a restoration: the ERP's values meanwhile; null: the ERP does not have the SKU."""
+    again: bool = False
+    """The newest extract has the same rows of the vendor as the run before."""
     unproven: Unproven | None = None
     """If the extract does not have the SKU: why its absence is not believed; null: it is."""
 
@@ -213,7 +215,8 @@ def _next(
 ) -> str:
     if desired is None:
         return "No extract had this vendor by then."
-    read = f"(read at {display.time(desired.read_at, now)} by run {desired.run_id})"
+    same = ", the same as in the run before" if desired.again else ""
+    read = f"(read {'again ' if desired.again else ''}at {display.time(desired.read_at, now)} by run {desired.run_id}{same})"
     if desired.restored is not None:
         return _restored(shown, acknowledged, desired, waits_for, read)
     if desired.quarantined is not None:

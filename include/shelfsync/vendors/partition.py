@@ -59,6 +59,8 @@ class Partition:
         """How many rows name no usable vendor."""
         self.failed: dict[str, tuple[str, int]] = {}
         """Vendor -> (why its file could not be written, rows), after `finish`."""
+        self.digests: dict[str, str] = {}
+        """Path -> digest of the rows of a file (RAW schema), after `finish`."""
 
     def __enter__(self) -> Self:
         self._spilled: IO[bytes] = tempfile.TemporaryFile()  # without a name: a killed process leaves nothing
@@ -185,20 +187,31 @@ class Partition:
         if batches:
             yield pa.Table.from_batches(batches)
 
-    def _publish(self, name: str) -> str:
+    def _pieces(self, name: str) -> Iterator[pa.Table]:
+        """A vendor's rows in their order; afterwards they are gone from here."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from shelfsync.schemas import RAW
 
         held = self._held.pop(name, [])
+        for start in self._parts.pop(name, []):
+            yield from self._read(start)
+        if held:
+            yield pa.concat_tables(held)
+
+    def _publish(self, name: str) -> str:
+        import pyarrow.parquet as pq
+
+        from shelfsync.rows.digest import RowsDigest
+        from shelfsync.schemas import RAW
+
+        digest = RowsDigest() if self._schema is None else None
         with (
             self._lake.staged(self._kind, name, ".parquet") as staged,
             pq.ParquetWriter(staged.file, self._schema or RAW, compression="zstd") as writer,
         ):
-            for start in self._parts.pop(name, []):
-                for part in self._read(start):
-                    writer.write_table(part)
-            if held:
-                writer.write_table(pa.concat_tables(held))
+            for part in self._pieces(name):
+                writer.write_table(part)
+                if digest is not None:
+                    digest.add(part)
+        if digest is not None:
+            self.digests[staged.path] = digest.value()
         return staged.path

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfsync.rows.digest import digest_of
 from shelfsync.schemas import RAW
 from shelfsync.store.lake import Lake
 from shelfsync.vendors.partition import NAMELESS_KEPT, Partition
@@ -19,6 +20,7 @@ from shelfsync.vendors.partition import NAMELESS_KEPT, Partition
 KILLED = """
 import os, signal, sys
 import pyarrow as pa
+from shelfsync.rows.digest import digest_of
 from shelfsync.schemas import RAW
 from shelfsync.vendors.partition import Partition
 from shelfsync.store.lake import Lake
@@ -51,6 +53,7 @@ def test_every_row_ends_in_its_vendors_file_once_and_in_order_however_little_mem
             partition.add(chunk)
         files = partition.finish()
         nameless = partition.nameless
+    assert partition.digests == {path: digest_of([lake.read_table(path)]) for path, _ in files.values()}
     seen = {vendor: lake.read_table(path)["row_number"].to_pylist() for vendor, (path, _) in files.items()}
     wanted: dict[str, list[int]] = {}
     for number, vendor in enumerate(names, start=1):
@@ -84,7 +87,9 @@ def test_files_are_readable_by_anything_that_reads_parquet(tmp_path):
         for chunk in _chunks(["a", "b", "a", "b", "a"], 2):
             partition.add(chunk)
         files = partition.finish()
+        digest = partition.digests[files["a"][0]]
     assert pq.read_table(tmp_path / files["a"][0]).schema.equals(RAW)
+    assert digest == digest_of([pq.read_table(tmp_path / files["a"][0])])
 
 
 @pytest.mark.parametrize(("word", "code"), [("killed", -signal.SIGKILL), ("ended", 0)])

@@ -119,6 +119,12 @@ def newer(connection: Connection, vendor: str, generation: int) -> bool:
     return connection.execute(statement.order_by(feed.c.generation.desc()).limit(1)).first() is not None
 
 
+def is_unrestored(vendor: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether the ERP's changes under a restoration are still followed, within a query."""
+    newest = sa.select(feed.c.unrestored_path).where(feed.c.vendor == vendor).order_by(feed.c.generation.desc())
+    return newest.limit(1).scalar_subquery().is_not(None)
+
+
 def categories_of(connection: Connection, vendor: str) -> str | None:
     """Lake: SKU and its last known category; None: the ERP never had one."""
     return connection.execute(sa.select(_newest_categories(feed.c.vendor == vendor))).scalar_one()

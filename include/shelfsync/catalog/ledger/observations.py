@@ -114,6 +114,12 @@ def newest(connection: Connection, vendor: str, *, before: Observation | None = 
     return None if row is None else Observation(**row)
 
 
+def newest_path(vendor: sa.ColumnElement[str]) -> sa.ScalarSelect[str]:
+    """Lake: the newest observation of a vendor, within a query."""
+    mine = sa.select(observation.c.path).where(observation.c.vendor == vendor)
+    return mine.order_by(*_NEWEST_FIRST).limit(1).scalar_subquery()
+
+
 resending = sa.Table(
     "resending",
     metadata,

@@ -103,6 +103,11 @@ def in_force(connection: Connection, vendor: str | None = None) -> list[Restorat
     return [Restoration(**row) for row in connection.execute(statement).mappings()]
 
 
+def is_in_force(vendor: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether anything is restored of a vendor, within a query."""
+    return sa.exists().where(restoration.c.vendor == vendor, _IN_FORCE)
+
+
 def end(connection: Connection, vendor: str, *, who: str) -> list[Restoration]:
     """The ERP counts again for this vendor; what was ended."""
     ended = in_force(connection, vendor)

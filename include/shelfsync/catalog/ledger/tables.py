@@ -141,6 +141,19 @@ vendor_run = sa.Table(
         comment="The restorations that change the snapshot, oldest first; null: none",
     ),
     lake_file("quarantine_path", "Lake: rows that cannot be sent, with reasons"),
+    text(
+        "raw_digest",
+        "Digest of the rows as the ERP returned them; null: none was made yet, or the delta left out a rejected SKU",
+    ),
+    text(
+        "rules_digest",
+        "Digest of what else acts on the rows: settings, code and the newest export or listing; null: they were not normalised",
+    ),
+    number(
+        "same_as",
+        "The generation that the steps worked on last, and whose results count, because rows, rules and baseline are the same."
+        " Housekeeping may have removed its row; the files are named here too. Null: the steps worked",
+    ),
     lake_file("delta_path", "Lake: what must change on the platform"),
     lake_file("suppressed_path", "Lake: quantities that change nothing and wait for the full sync"),
     lake_file("absent_path", "Lake: SKUs on sale that an extract without a proof does not have, and since when"),

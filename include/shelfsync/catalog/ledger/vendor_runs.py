@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.store.bulk import among
+from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -44,6 +43,8 @@ class VendorRun:
     held_path: str | None
     base_version: int | None
     batched_at: dt.datetime | None
+    raw_digest: str | None
+    same_as: int | None
 
 
 _COLUMNS = [vendor_run.c[name] for name in VendorRun.__dataclass_fields__]
@@ -55,16 +56,44 @@ def next_generation(connection: Connection) -> int:
 
 
 def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None:
-    """Starts a vendor afresh in this run: all pointers of an earlier reading are dropped, its batches stay as they are."""
-    connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
-    blank: dict[str, Any] = {
-        column.name: None if column.nullable else sa.text("DEFAULT")
+    """Starts a vendor afresh in this run, with its generation among the `values`."""
+    _begin(connection, run_id, [{"vendor": name, **values}])
+
+
+def begin_all(connection: Connection, run_id: int, extract_id: int, found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Starts vendors afresh in this run: vendor -> what was read of it, the same names in each. Each gets a generation of its own."""
+    if not found:
+        return
+    count = sa.select(generation_sequence.next_value()).select_from(sa.func.generate_series(1, len(found)))
+    generations = sorted(connection.execute(count).scalars())
+    rows = zip(sorted(found.items()), generations, strict=True)
+    _begin(
+        connection,
+        run_id,
+        [{"vendor": name, "extract_id": extract_id, "generation": number, **values} for (name, values), number in rows],
+    )
+
+
+def unread(why: str) -> dict[str, str]:
+    """The row of a vendor that failed before its rows were read."""
+    return {"state": VendorState.FAILED, "failed_step": "extract", "error": why}
+
+
+def _begin(connection: Connection, run_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """All pointers of an earlier reading are dropped; batches stay as they are. The rows have the same names, and one order for all processes."""
+    connection.execute(insertion(vendor, [{"vendor": row["vendor"]} for row in rows]).on_conflict_do_nothing())
+    statement = insertion(vendor_run, [{"run_id": run_id, **row} for row in rows])
+    given = rows[0].keys() - {"vendor"}
+    fresh: dict[str, Any] = {
+        column.name: statement.excluded[column.name]
+        if column.name in given
+        else None
+        if column.nullable
+        else sa.text("DEFAULT")
         for column in vendor_run.columns
         if column.name not in {"run_id", "vendor"}
     }
-    values = {**values, "updated_at": instant()}
-    fresh = {**blank, **values}
-    statement = insert(vendor_run).values(run_id=run_id, vendor=name, **values)
+    fresh["updated_at"] = instant()
     connection.execute(
         statement.on_conflict_do_update(index_elements=[vendor_run.c.run_id, vendor_run.c.vendor], set_=fresh)
     )
@@ -265,12 +294,13 @@ def write(connection: Connection, run_id: int, name: str, **values: Any) -> None
 def prepare(connection: Connection, row: VendorRun, **values: Any) -> bool:
     """Writes what a step before the sending found, for the reading that it worked on.
 
-    False, and nothing is written: another process of the run has read this vendor again, planned its batches, or superseded it.
+    False, and nothing is written: another process of the run has read this vendor again, ended it as read again, the same, planned its
+    batches, or superseded it.
     """
     c = vendor_run.c
     mine = (c.run_id == row.run_id, c.vendor == row.vendor, c.generation == row.generation)
     ended = (VendorState.SUPERSEDED, VendorState.ACKNOWLEDGED)
-    statement = vendor_run.update().where(*mine, c.batched_at.is_(None), c.state.not_in(ended))
+    statement = vendor_run.update().where(*mine, c.same_as.is_(None), c.batched_at.is_(None), c.state.not_in(ended))
     return connection.execute(statement.values(**values, updated_at=instant())).rowcount == 1
 
 

@@ -40,7 +40,7 @@ def apply(
         recover(context, run_id)
         _stop_for(settings_moved(context, plan) + baselines_moved(context, plan))
         progress("extract", 0, 1)
-        shards = extract(context, run_id)
+        shards = extract(context, run_id, every=True)
         progress("extract", 1, 1)
         names = [vendor for shard in shards for vendor in shard["vendors"]]
         to_guards = PREPARE[:-1]

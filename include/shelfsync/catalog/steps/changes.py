@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
@@ -12,7 +12,6 @@ from shelfsync import logs
 from shelfsync.catalog.changed_rows import lay_over, of_last_file
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.readings import Reading
-from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes_query import Changes
 from shelfsync.erp.vendor_ids import VendorIds
@@ -109,18 +108,19 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             complete=all(one.complete for one in here.values()),
             since=before.cursor,
         )
-        for name in sorted({*here, *failures}):
-            generation = vendor_runs.next_generation(connection)
-            values: dict[str, Any] = (
-                {"state": VendorState.FAILED, "failed_step": "extract", "error": failures[name]}
-                if name in failures
-                else {
-                    "raw_path": here[name].raw_path,
-                    "rows_raw": here[name].rows,
-                    "changed_at": laid[name].changed_at if name in laid else None,
-                }
-            )
-            vendor_runs.begin(connection, run.run_id, name, extract_id=number, generation=generation, **values)
+        read = {
+            name: {
+                "raw_path": one.raw_path,
+                "rows_raw": one.rows,
+                "changed_at": laid[name].changed_at if name in laid else None,
+            }
+            for name, one in here.items()
+            if name not in failures
+        }
+        vendor_runs.begin_all(connection, run.run_id, number, read)
+        vendor_runs.begin_all(
+            connection, run.run_id, number, {name: vendor_runs.unread(why) for name, why in failures.items()}
+        )
         for name, one in laid.items():
             readings.put(connection, name, one.reading)
         if settings.sync.vendors:  # the position moves past the changes of all others

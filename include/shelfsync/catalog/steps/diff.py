@@ -115,6 +115,8 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     delta = split.delta
     path = context.lake.write_table("delta", row.vendor, delta)
     counts = _counts(delta)
+    # a rejection may go before the next run, and then the same rows ask for what this delta leaves out
+    no_example = {"raw_digest": None} if rejected.num_rows else {}
     with context.engine.begin() as connection:
         if complete and not run.dry_run and vendor_runs.has_newest_snapshot(connection, row):
             rejected_skus.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
@@ -134,6 +136,7 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
             absent_path=context.lake.write_table("absent", row.vendor, absent) if absent.num_rows else None,
             base_version=0 if base is None else base.version,
             state=VendorState.OPEN if delta.num_rows else VendorState.UNCHANGED,
+            **no_example,
             **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
         )
 

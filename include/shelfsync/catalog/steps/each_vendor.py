@@ -158,6 +158,8 @@ def why_not(row: VendorRun | None, step: str) -> str | None:
         return f"failed at {row.failed_step}: {row.error}"
     if row.state == VendorState.SUPERSEDED:
         return f"superseded: {row.error}"
+    if row.same_as is not None:
+        return "read again, the same"
     return None
 
 

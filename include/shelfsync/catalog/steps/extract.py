@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
-from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps import same_rows
 from shelfsync.catalog.steps.changes import (
     ReportedChanges,
     broken_stores,
@@ -42,14 +42,25 @@ log = logging.getLogger(__name__)
 in_report = logs.in_report(__name__)
 
 
-def extract(context: Context, run_id: int, columns: ColumnReadings | None = None) -> list[dict[str, Any]]:
+def extract(
+    context: Context, run_id: int, columns: ColumnReadings | None = None, *, every: bool = False
+) -> list[dict[str, Any]]:
     """Reads the ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each. `columns` see all that is read for a plan.
+
+    A vendor that a delta read again, the same, is in no shard, unless `every` vendor has to take the steps.
 
     A delta of all vendors reads no more than what changed, if the ERP can be asked for that; everything else reads the whole, and what
     changed since if the whole is a dump. The ledger is written only after the reading has ended, so an aborted one leaves no trace (I6).
     """
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
+    names = _read(context, run, columns)
+    left = names if every else same_rows.pass_over(context, run, names)
+    return shards(left, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
+
+
+def _read(context: Context, run: Run, columns: ColumnReadings | None) -> list[str]:
+    """Reads the ERP and returns the vendors that were read, by name."""
     erp = context.open_erp()
     followed = erp.followed()
     partial = bool(run.dry_run or run.vendors or run.skus)
@@ -61,8 +72,7 @@ def extract(context: Context, run_id: int, columns: ColumnReadings | None = None
         with context.engine.connect() as connection:
             before = readings.at(connection, followed.feed)
         if before is not None and not run.full and not partial:
-            names = read_changed(context, run, followed, before)
-            return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
+            return read_changed(context, run, followed, before)
         if partial and not followed.dumped:
             return _whole(context, run, erp.read, land_some)
         with ReportedChanges(context, run, followed.feed, before, partial=partial) as reported:
@@ -92,9 +102,8 @@ def _whole(
     land: Land,
     reported: ReportedChanges | None = None,
     columns: ColumnReadings | None = None,
-) -> list[dict[str, Any]]:
-    """Reads all rows, and lands them by `land`. `reported`: the changes at the same instant, so that what they missed is found."""
-    run_id = run.run_id
+) -> list[str]:
+    """Reads all rows, lands them by `land`, and returns the vendors, by name. `reported`: the changes at the same instant, so that what they missed is found."""
     wanted = run.vendors or context.settings.sync.vendors
     with Partition(context.lake, wanted, stores=known_stores(context)) as partition:
         with erp_asked(context.engine), read(wanted) as extracted:
@@ -130,7 +139,8 @@ def _whole(
         files, unlaid = reported.compare(files)
         failed |= {name: f"its rows could not be written: {why}" for name, why in unlaid.items()}
     failed |= {name: why for name, why in unread.items() if is_usable(name)}
-    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths, kept)
+    paths = {} if reported is None else reported.paths
+    _write(context, run, proof, files, failed, nameless, land, paths, partition.digests, kept)
     if of_vendors := nameless_rows - nameless["reason"].to_pylist().count("no_row"):
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them", of_vendors
@@ -143,7 +153,7 @@ def _whole(
             some_of(sorted(left_out)),
         )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
-    return shards(sorted(files), run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
+    return sorted(files)
 
 
 def shards(names: list[str], run_id: int, vendors_per_shard: int, shards_max: int) -> list[dict[str, Any]]:
@@ -169,6 +179,7 @@ def _write(
     nameless: pa.Table,
     land: Land,
     reported: dict[str, str],
+    digests: dict[str, str],
     columns: source_columns.Columns,
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
@@ -182,28 +193,22 @@ def _write(
             proof=proof.how,
             complete=proof.complete,
         )
-        for name, (path, rows) in sorted(files.items()):
-            generation = vendor_runs.next_generation(connection)
-            vendor_runs.begin(
-                connection,
-                run.run_id,
-                name,
-                extract_id=number,
-                generation=generation,
-                raw_path=path,
-                rows_raw=rows,
-                reported_path=reported.get(name),
-            )
+        read = {
+            name: {
+                "raw_path": path,
+                "rows_raw": rows,
+                "reported_path": reported.get(name),
+                "raw_digest": digests.get(path),
+            }
+            for name, (path, rows) in files.items()
+        }
+        vendor_runs.begin_all(connection, run.run_id, number, read)
         land(connection, files, complete=proof.complete)
-        for name, error in sorted(failed.items()):
-            _fail(connection, run.run_id, name, number, error)
         known = vendors.known_vendors(connection)
         new = {name for name in came if not known.get(name)}  # the platform acknowledged nothing of them yet
-        for name, skus in known.items():
-            if name not in came and (not asked or name in asked):
-                _fail(connection, run.run_id, name, number, _missing(context, name, skus, new))
-        for name in sorted(asked - came - known.keys()):
-            _fail(connection, run.run_id, name, number, _missing(context, name, 0, new))
+        missing = (asked or known.keys()) - came
+        why = failed | {name: _missing(context, name, known.get(name, 0), new) for name in missing}
+        vendor_runs.begin_all(connection, run.run_id, number, {name: vendor_runs.unread(why[name]) for name in why})
         vendors.take_in(connection, files)
         record.VENDOR.copy(connection, sorted(came))
         record.RUN.copy(connection, [run.run_id])
@@ -254,18 +259,3 @@ def _missing(context: Context, name: str, skus: int, new: Collection[str]) -> st
 def _letters(vendor: str) -> str:
     """Its letters and digits, whatever their case, without zeros before a number."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", vendor.casefold()))
-
-
-def _fail(connection: Any, run_id: int, name: str, extract_id: int, error: str) -> None:
-    """Writes that the vendor failed in this run before its rows were read."""
-    generation = vendor_runs.next_generation(connection)
-    vendor_runs.begin(
-        connection,
-        run_id,
-        name,
-        extract_id=extract_id,
-        generation=generation,
-        state=VendorState.FAILED,
-        failed_step="extract",
-        error=error,
-    )

@@ -46,6 +46,7 @@ _SHOWN = (
     "skus_absent",
     "plan_batches",
     "plan_bytes",
+    "same_as",
 )
 
 
@@ -199,6 +200,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
     )
     report = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first, *summary["alarms"]]
     report += [line for line in quarantine.unusable_lines(summary["unusable_vendors"]) if line not in report]
+    if same := sum(row["same_as"] is not None for row in rows):
+        report.append(f"{same:,} of {len(rows):,} vendors were read again, the same")
     suppressed = sum(row["changes_suppressed"] for row in rows)
     if suppressed:
         report.append(

@@ -17,7 +17,7 @@ from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
-from shelfsync.store.bulk import copy_into
+from shelfsync.store.bulk import among, copy_into
 from shelfsync.store.metadata import instant
 from shelfsync.store.mirror import Mirror
 
@@ -150,6 +150,12 @@ def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, 
     connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == named))
     unnamed = rows.drop_columns(["vendor"]) if "vendor" in rows.column_names else rows
     copy_into(connection, "warehouse.quarantine", unnamed, run_id=run_id, vendor=named)
+
+
+def clear_quarantine(connection: Connection, run_id: int, vendors: Sequence[str]) -> None:
+    """Removes what an earlier reading of this run quarantined of these vendors."""
+    table = tables.quarantine
+    connection.execute(table.delete().where(table.c.run_id == run_id, among(table.c.vendor, vendors)))
 
 
 def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:

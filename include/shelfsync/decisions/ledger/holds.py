@@ -333,6 +333,17 @@ def _usable(hours: float | None) -> sa.ColumnElement[bool]:
     return sa.and_(hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None), lately)
 
 
+def is_concerned(subject: Subject, vendor: sa.ColumnElement[str], *, hours: float) -> sa.ColumnElement[bool]:
+    """Whether something of a vendor is held, or an approval of the last `hours` may still release something, within a query."""
+    held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
+    approved = (
+        hold.c.state == HoldState.APPROVED,
+        hold.c.spent_at.is_(None),
+        hold.c.decided_at >= after(-hours * 3600),
+    )
+    return sa.exists().where(hold.c.subject == subject, hold.c.vendor == vendor, sa.or_(held, sa.and_(*approved)))
+
+
 def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:
     """Records that this run lets the rows of approved holds pass."""
     values = {"run_id": run_id, "generation": generation, "superseded_by": None}

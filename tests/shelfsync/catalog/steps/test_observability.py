@@ -7,37 +7,9 @@ import logging
 import pytest
 from structlog.contextvars import get_contextvars
 
-from shelfsync import metrics
 from shelfsync.catalog.steps.status import report_gauges
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
-
-
-class RecordingSink:
-    """A metrics sink that stores every value."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self.gauges: dict[str, float] = {}
-        self.timings: list[str] = []
-
-    def count(self, name: str, by: int) -> None:
-        self.counts[name] = self.counts.get(name, 0) + by
-
-    def gauge(self, name: str, value: float) -> None:
-        self.gauges[name] = value
-
-    def timing(self, name: str, seconds: float) -> None:
-        assert seconds >= 0
-        self.timings.append(name)
-
-
-@pytest.fixture
-def metrics_sink():
-    sink = RecordingSink()
-    metrics.use(sink)
-    yield sink
-    metrics.use(None)
 
 
 @pytest.fixture

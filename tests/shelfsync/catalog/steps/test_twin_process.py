@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-from shelfsync.catalog.steps import each_vendor
+from shelfsync.catalog.ledger import runs
+from shelfsync.catalog.steps import each_vendor, same_rows
+from shelfsync.catalog.steps.extract import extract
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 VENDORS = ("store-001", "store-002")
@@ -111,6 +113,29 @@ def test_a_process_whose_vendors_were_read_again_writes_nothing_of_the_old_readi
     assert _ledger(first) == after
     _goes_on(first, run_id)
     assert first.shown()["a"]["price"] == 2.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [None, OSError("the disk is full")])
+def test_a_vendor_that_another_process_has_ended_as_the_same_stays_as_it_is(in_step, error, monkeypatch):
+    """The first process has the vendor from before the reading was judged."""
+    world = in_step()
+    context, run_id = world.app.context, world.app.open_run("delta", "twins/the same")
+    extract(context, run_id, every=True)
+    after = {}
+
+    def meanwhile():
+        with context.engine.connect() as connection:
+            run = runs.read_run(connection, run_id)
+        assert same_rows.pass_over(context, run, VENDORS) == []
+        after.update(_ledger(world))
+        if error is not None:
+            raise error
+
+    _frozen(world, monkeypatch, meanwhile)
+    report = world.app.step("normalise", run_id, VENDORS)
+    assert (report["failed"], report["done"]) == ({}, 0)
+    assert _ledger(world) == after
 
 
 @pytest.mark.slow

@@ -1,0 +1,141 @@
+"""Vendors of a run that have nothing to do if their rows are those of the run before: whatever else may ask for something is quiet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import extracts, restorations, runs
+from shelfsync.catalog.ledger.observations import newest_path
+from shelfsync.catalog.ledger.rejections import rejection
+from shelfsync.catalog.ledger.tables import batch, run, vendor, vendor_run
+from shelfsync.catalog.state import BatchState, RunState, VendorState
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import Subject
+from shelfsync.platform.jobs.table import OPEN_STATES, job
+from shelfsync.store.bulk import among, coming
+from shelfsync.store.metadata import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """A vendor whose rows are those of its run before, which changed nothing and left nothing."""
+
+    vendor: str
+    generation: int
+    """Of the reading that was judged; another reading of the run has another one."""
+    generation_before: int
+    snapshot_path_before: str
+    rules_digest_before: str
+    observed_path: str | None
+    """Lake: the newest export or listing."""
+
+
+_before = vendor_run.alias("before")
+_NOTHING = (
+    *(
+        _before.c[name].is_(None)
+        for name in ("failed_step", "erp_path", "restorations", "quarantine_path", "held_path")
+    ),
+    *(
+        _before.c[column.name] == 0
+        for column in vendor_run.columns
+        if column.name.startswith("changes_") or column.name in {"rows_quarantined", "values_left_out", "skus_absent"}
+    ),
+)
+"""What a run leaves of a vendor that is in step with the ERP in every row."""
+
+
+def quiet(connection: Connection, run_id: int, names: Iterable[str], *, approval_hours: float) -> list[Quiet]:
+    """Of these vendors those whose rows are the same, and of which nothing asks for anything. Nothing of a dry run, or of a run of some SKUs, is here."""
+    row = vendor_run.c
+    earlier, of_earlier = vendor_run.alias("earlier"), run.alias("of_earlier")
+    last = (
+        sa.select(earlier.c.generation)
+        .join(of_earlier, of_earlier.c.run_id == earlier.c.run_id)
+        .where(earlier.c.vendor == row.vendor, earlier.c.generation < row.generation, sa.not_(of_earlier.c.dry_run))
+        .order_by(earlier.c.generation.desc())
+        .limit(1)
+        .correlate(vendor_run)
+        .scalar_subquery()
+    )
+    statement = (
+        sa.select(
+            row.vendor,
+            row.generation,
+            _before.c.generation,
+            _before.c.snapshot_path,
+            _before.c.rules_digest,
+            newest_path(row.vendor),
+        )
+        .join(run, run.c.run_id == row.run_id)
+        .join(vendor, vendor.c.vendor == row.vendor)
+        .join(_before, _before.c.vendor == row.vendor)
+        .where(row.run_id == run_id, among(row.vendor, list(names)), sa.not_(run.c.dry_run))
+        .where(sa.func.cardinality(run.c.skus) == 0)
+        .where(row.state == VendorState.OPEN, row.raw_path.is_not(None), row.snapshot_path.is_(None))
+        .where(sa.or_(row.reported_path.is_(None), run.c.kind == "full"))
+        .where(sa.func.coalesce(row.raw_digest == _before.c.raw_digest, row.raw_path == _before.c.raw_path))
+        .where(_before.c.generation == last, _before.c.state == VendorState.UNCHANGED, *_NOTHING)
+        .where(*(_before.c[name].is_not(None) for name in ("raw_path", "snapshot_path", "raw_digest", "rules_digest")))
+        .where(sa.func.coalesce(_before.c.base_version, 0) == vendor.c.baseline_version)
+        .where(*(sa.not_(one) for one in _asks(row.vendor, approval_hours)))
+    )
+    return [Quiet(*found) for found in connection.execute(statement)]
+
+
+def _asks(name: sa.ColumnElement[str], approval_hours: float) -> list[sa.ColumnElement[bool]]:
+    """What may ask for something although the rows are the same."""
+    other = vendor_run.alias("other")
+    full = (
+        sa.select(run.c.run_id)
+        .where(run.c.kind == "full", run.c.state == RunState.RUNNING, sa.not_(run.c.dry_run), runs.alive())
+        .correlate(None)
+    )
+    full_at_work = sa.exists().where(
+        other.c.run_id == sa.any_(sa.func.array(full.scalar_subquery())),  # found once, not for each vendor
+        other.c.run_id != vendor_run.c.run_id,
+        other.c.vendor == name,
+        other.c.state == VendorState.OPEN,
+    )
+    return [
+        sa.exists().where(job.c.vendor == name, job.c.state.in_(OPEN_STATES)),
+        sa.exists().where(batch.c.vendor == name, batch.c.state == BatchState.PLANNED),
+        sa.exists().where(rejection.c.vendor == name),
+        restorations.is_in_force(name),
+        extracts.is_unrestored(name),
+        holds.is_concerned(Subject.CATALOG, name, hours=approval_hours),
+        full_at_work,
+    ]
+
+
+def repeat(connection: Connection, run_id: int, same: Collection[Quiet]) -> list[str]:
+    """Ends the run of these vendors with the results of their run before, and returns their names.
+
+    A vendor that was read again since `quiet` judged it is not among them.
+    """
+    row = vendor_run.c
+    judged = [{"vendor": one.vendor, "generation": one.generation, "same_as": one.generation_before} for one in same]
+    named = coming(vendor_run, ["vendor", "generation", "same_as"], judged)
+    kept = ("snapshot_path", "delta_path", "base_version", "rows_snapshot", "raw_digest", "rules_digest")
+    ended = connection.execute(
+        vendor_run.update()
+        .where(row.run_id == run_id, row.vendor == named.c.vendor, row.generation == named.c.generation)
+        .where(row.state == VendorState.OPEN, row.snapshot_path.is_(None))
+        .where(_before.c.vendor == row.vendor, _before.c.generation == named.c.same_as)
+        .values(
+            **{name: _before.c[name] for name in kept},
+            same_as=sa.func.coalesce(_before.c.same_as, _before.c.generation),
+            state=VendorState.UNCHANGED,
+            updated_at=instant(),
+        )
+        .returning(row.vendor)
+    )
+    return list(ended.scalars())
