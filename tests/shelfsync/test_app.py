@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,11 @@ from psycopg import sql
 from shelfsync.app import open_app
 from shelfsync.chains import chosen
 from shelfsync.errors import ConfigurationError
+from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.settings import read_settings
+from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +56,19 @@ def test_each_chain_gets_a_database_and_its_requests_are_counted_in_the_shared_o
                 assert own.execute(count).scalar_one() == 0
                 served = list(shared.execute(sa.select(tables.turn.c.chain).order_by(tables.turn.c.chain)).scalars())
     assert served == ["north", "south"]
+
+
+@pytest.mark.slow
+def test_housekeeping_of_a_chain_removes_the_old_use_of_the_shared_limit_and_no_file_of_another(chains):
+    with _opened("north") as north:
+        kept = north.lake.write_bytes("raw", "store-001", ".bin", b"of north")
+        old = {"key": "egress", "chain": "south", "priority": "price", "operation": "x"}
+        with north.limits.begin() as shared:
+            shared.execute(sa.insert(tables.usage).values(**old, hour_at=dt.datetime(2020, 1, 1, tzinfo=dt.UTC)))
+        assert remove_expired(north)["rows"] == {"rate_limit.usage": 1}
+        outer = Lake(north.settings.lake.removesuffix("/north"))
+        assert [file.path for folder in outer.folders() for file in outer.files(folder)] == []
+        assert north.lake.exists(kept)
 
 
 def test_without_a_chain_nothing_is_opened(chains):

@@ -35,9 +35,11 @@ _TOTALS = re.compile(
     r"итого|всего|סה\W?כ|المجموع|toplam|összesen|celkem|yhteensä|summa|i alt)\b[\s\d.,:;|'€$£-]*",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"[\s\d.,:;|'%€$£+-]*")
 _RULE = " \t-=+|:"
 _COUNTED = re.compile(
-    r"\W*\d+\s+(?:rows?|records?|lines?|zeilen?|datensätze|lignes?|filas?|righe|wiersz\w*|строк\w*)\b.{0,40}",
+    r"\W*\d+\s+(?:rows?|records?|lines?|zeilen?|datensätze|lignes?|filas?|righe|wiersz\w*|строк\w*)\b"
+    r"(?:\s+(?:in total|total|affected|selected|exported|read|written|gelesen|ausgewählt|selektiert|exportiert|insgesamt))?\W*",
     re.IGNORECASE,
 )
 
@@ -248,10 +250,17 @@ RULE = "a drawn line"
 
 
 def totals_line(cells: Sequence[str]) -> bool:
-    """Whether a row is a sum of others or a count of them, as a program writes it below a table: a word for it, and a cell without a value."""
-    first = next((cell.strip() for cell in cells if cell.strip()), "")
-    blank = len(cells) < 2 or any(not cell.strip() for cell in cells)
-    return bool(blank and len(first) < 80 and (_TOTALS.fullmatch(first) or _COUNTED.fullmatch(first)))
+    """Whether a row is a sum of others or a count of them, as a program writes it below a table: a word for it, and a cell without a value.
+
+    Beside the word it has figures alone: a product may be called `Total`, and its row has a text or two more.
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    blank = len(cells) < 2 or len(filled) < len(cells)
+    if not (
+        filled and blank and len(filled[0]) < 80 and (_TOTALS.fullmatch(filled[0]) or _COUNTED.fullmatch(filled[0]))
+    ):
+        return False
+    return all(_FIGURE.fullmatch(cell) or _TOTALS.fullmatch(cell) for cell in filled[1:])
 
 
 def is_total_line(line: str) -> bool:
@@ -265,5 +274,7 @@ def is_rule(cells: Sequence[str]) -> bool:
 
 
 def last_is_total(row: Sequence[str], sku: int) -> bool:
-    """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own."""
-    return totals_line(row) and (not row[sku].strip() or totals_line([row[sku]]))
+    """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own, `SUM-100` and `Total 2` being some."""
+    own = row[sku].strip()
+    word = _COUNTED.fullmatch(own) or (_TOTALS.fullmatch(own) and not any(sign.isdigit() for sign in own))
+    return totals_line(row) and (not own or bool(word))

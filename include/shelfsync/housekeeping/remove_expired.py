@@ -272,7 +272,8 @@ def remove_expired(context: Context, *, dry_run: bool = False) -> dict[str, Any]
     closed = close_lost_runs(context, older_than=dt.timedelta(days=keep.snapshot_days), dry_run=dry_run)
     rows: dict[str, int] = {}
     for rule in rules(keep, customer_days=context.settings.orders.customer_days):
-        rows[rule.table] = rows.get(rule.table, 0) + prune(context.engine, rule, dry_run=dry_run)
+        engine = context.limits if rule.table.startswith("rate_limit.") else context.engine
+        rows[rule.table] = rows.get(rule.table, 0) + prune(engine, rule, dry_run=dry_run)
     rows["warehouse.sku_outcome"] = thin(
         context.engine, older_than=dt.timedelta(days=keep.repeated_outcome_days), dry_run=dry_run
     )
