@@ -17,13 +17,14 @@ from shelfsync import display, hold_subjects, metrics
 from shelfsync.chains import chain_names, require
 from shelfsync.context import Context
 from shelfsync.erp.open import open_source
+from shelfsync.errors import ShelfsyncError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import upgrade
 from shelfsync.platform import client as platform
 from shelfsync.settings.reading import database_of_chain
-from shelfsync.store.engine import create_engine, ensure_database, libpq_url
+from shelfsync.store.engine import claim, create_beside, create_engine, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
         metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))
-        engine = _ready(own, stack)
+        engine = _ready(own, stack, settings.place_of_its_own)
+        if settings.chain is not None:
+            claim(engine, settings.chain)
         limits = engine if shared == own else _ready(shared, stack)
         yield assemble(
             settings, engine, limits=limits, clock=clock or SystemClock(), closing=stack, read_only=read_only
@@ -57,27 +60,28 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
 
 @contextlib.contextmanager
 def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
-    """The database of the ledger, and the one that counts requests. A chain's own is created if it is not there yet."""
+    """The database of the ledger, and the one that counts requests."""
     limits = settings.rate_limit.database_url
     if settings.database_url is None:
         with running_postgres(settings.home.absolute()) as shared:
-            own = shared
-            if settings.place_of_its_own is not None:
-                own = database_of_chain(SecretStr(shared), settings.place_of_its_own).get_secret_value()
-                ensure_database(own, shared)
+            chain = settings.place_of_its_own
+            own = shared if chain is None else database_of_chain(SecretStr(shared), chain).get_secret_value()
             yield own, shared if limits is None else limits.get_secret_value()
-        return
-    own = settings.database_url.get_secret_value()
-    shared = own if limits is None else limits.get_secret_value()
-    if settings.place_of_its_own is not None:
-        ensure_database(own, shared)
-    yield own, shared
+    else:
+        own = settings.database_url.get_secret_value()
+        yield own, own if limits is None else limits.get_secret_value()
 
 
-def _ready(address: str, stack: contextlib.ExitStack) -> Engine:
+def _ready(address: str, stack: contextlib.ExitStack, chain: str | None = None) -> Engine:
+    """An engine on a database of this version. A chain's own database is created if it is not there."""
     engine = create_engine(address)
     stack.callback(engine.dispose)
-    upgrade(engine)
+    try:
+        upgrade(engine)
+    except ShelfsyncError:
+        if chain is None or not create_beside(engine.url, chain):
+            raise
+        upgrade(engine)
     return engine
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PREFIX = "SHELFSYNC_CHAINS__"
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_YES = ("true", "1", "yes", "on", "t", "y")
+_TAKEN = ("pages", "webhook")
+"""Paths of Airflow's API server."""
 _NAME_MAX = 30
 """The name is a part of a database's name, and PostgreSQL cuts those at 63 bytes."""
 
@@ -62,6 +65,22 @@ def chain_names() -> tuple[str, ...]:
     return names_in(sections_of(read_file()))
 
 
+def chain_that_was_alone(file: Mapping[str, Any]) -> str | None:
+    """The chain that keeps what was there before the others; a ConfigurationError if two say so: both would have one ledger."""
+    given = {name: section.get("was_alone") for name, section in sections_of(file).items() if isinstance(section, dict)}
+    for variable, value in os.environ.items():
+        if variable.upper().startswith(PREFIX) and variable.upper().endswith("__WAS_ALONE"):
+            given[variable.upper().removeprefix(PREFIX).removesuffix("__WAS_ALONE").lower()] = value
+    found = sorted(name for name, value in given.items() if str(value).strip().lower() in _YES)
+    if len(found) > 1:
+        raise ConfigurationError(
+            f"chains.{found[1]}.was_alone",
+            f"the chains {', '.join(found)} say that they were alone, and both would have one ledger",
+            "Leave it at one of them.",
+        )
+    return found[0] if found else None
+
+
 def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:
     """Every chain, sorted. `sections`: what the file has under `chains`.
 
@@ -70,11 +89,11 @@ def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:
     variables = sorted(name.upper() for name in os.environ if name.upper().startswith(PREFIX))
     named = {variable.removeprefix(PREFIX).partition("__")[0].lower(): variable for variable in variables}
     for name in (*sections, *named):
-        if _NAME.fullmatch(name) is None or len(name) > _NAME_MAX:
+        if _NAME.fullmatch(name) is None or len(name) > _NAME_MAX or name in _TAKEN:
             raise ConfigurationError(
                 named.get(name, f"chains.{name}"),
                 f"{name!r} cannot name a chain",
-                f"Write small letters, digits and single underscores, at most {_NAME_MAX}, a letter first.",
+                f"Write small letters, digits and single underscores, at most {_NAME_MAX}, a letter first; not pages or webhook.",
             )
     if sections and (others := sorted(set(named) - set(sections))):
         raise ConfigurationError(

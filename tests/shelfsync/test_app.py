@@ -71,6 +71,14 @@ def test_housekeeping_of_a_chain_removes_the_old_use_of_the_shared_limit_and_no_
         assert north.lake.exists(kept)
 
 
+def test_the_database_of_one_chain_is_opened_for_no_other(chains, monkeypatch):
+    with _opened("north") as north:
+        address = north.engine.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("SHELFSYNC_CHAINS__SOUTH__DATABASE_URL", address)
+    with pytest.raises(ConfigurationError, match="is that of the chain north, and not of south"), _opened("south"):
+        pass
+
+
 def test_without_a_chain_nothing_is_opened(chains):
     with pytest.raises(ConfigurationError, match="has the chains north, south, and none is named"), _opened(None):
         pass

@@ -73,7 +73,8 @@ def test_a_chain_has_its_own_and_what_all_share(file):
 def test_each_chain_has_a_database_and_a_folder_of_the_lake_and_all_share_the_count(file):
     north, south = _of("north"), _of("south_2")
     shared = "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
-    assert north.database_url.get_secret_value() == shared.replace("/shelfsync", "/shelfsync_north")
+    own = shared.replace("/shelfsync", "/shelfsync_north").replace("postgresql:", "postgresql+psycopg:")
+    assert north.database_url.get_secret_value() == own
     assert south.database_url.get_secret_value() == "postgresql://ours:secret-of-all@db.example/southern"
     assert north.rate_limit.database_url.get_secret_value() == shared
     assert (north.lake, south.lake) == ("s3://bucket/lake/north", "s3://other/lake")
@@ -102,6 +103,39 @@ def test_no_chain_has_the_erp_the_campaigns_or_the_credentials_of_another(file, 
     assert (north.erp.url, north.erp.sql) == (None, "SELECT 2")
     assert (north.platform.chain, north.platform.client_secret, north.promotions.sql) == (None, None, None)
     assert north.orders.hand_over == type(north.orders)().hand_over
+
+
+def test_two_chains_that_were_alone_are_an_error_and_the_word_is_not_shared(file, monkeypatch):
+    file("[chains.demo]\nwas_alone = true\n[chains.north]\nwas_alone = true\n")
+    with pytest.raises(ConfigurationError, match="demo, north say that they were alone"):
+        _of("demo")
+    file("was_alone = true\n[chains.demo]\n[chains.north]\n")
+    monkeypatch.setenv("SHELFSYNC_WAS_ALONE", "true")
+    assert not _of("north").was_alone
+
+
+def test_no_chain_takes_the_events_or_the_stores_of_another(file, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "secret-of-the-first-0123")
+    file('[sync]\nvendors = ["store-001"]\n[chains.demo]\nwas_alone = true\n[chains.north]\n')
+    demo, north = _of("demo"), _of("north")
+    assert (demo.sync.vendors, north.sync.vendors) == (("store-001",), ())
+    assert (demo.webhook.secret is None, north.webhook.secret) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("database", "says"),
+    [("postgresql://db.example", "names no database"), (f"postgresql://db.example/{'b' * 58}", "longer than 63 bytes")],
+)
+def test_a_database_that_postgresql_would_cut_is_an_error(file, database, says):
+    file(f'database_url = "{database}"\n[chains.north]\n')
+    with pytest.raises(ConfigurationError, match=says):
+        _of("north")
+
+
+def test_a_chain_that_would_count_its_requests_alone_is_an_error(file):
+    file('[chains.north]\ndatabase_url = "postgresql://db.example/north"\n[chains.south]\n')
+    with pytest.raises(ConfigurationError, match="none is named in which all chains count"):
+        _of("north")
 
 
 def test_a_chain_with_a_server_of_its_own_counts_in_the_shared_database(file):

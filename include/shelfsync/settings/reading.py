@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PREFIX = "SHELFSYNC_"
+_DATABASE_NAME_MAX = 63
 CONNECTIONS = {
     "database_url": "shelfsync_database",
     "platform.base_url": "shelfsync_platform",
@@ -98,7 +99,13 @@ def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     own = {name for source in [*given_by(Settings).values()][:2] for name in source()} - set(overrides)
     more: dict[str, Any] = {}
     if database is not None:
-        shared = settings.rate_limit.database_url or _shared_database(overrides) or database
+        shared = settings.rate_limit.database_url or _shared_database(overrides)
+        if shared is None:
+            raise ConfigurationError(
+                "SHELFSYNC_RATE_LIMIT__DATABASE_URL",
+                f"the chain {settings.chain} has a database of its own, and none is named in which all chains count their requests",
+                "Set it for all chains, or SHELFSYNC_DATABASE_URL.",
+            )
         more["rate_limit"] = settings.rate_limit.model_copy(update={"database_url": shared})
         if chain is not None and "database_url" not in own:
             more["database_url"] = database_of_chain(database, chain)
@@ -116,9 +123,20 @@ def _shared_database(overrides: Mapping[str, Any]) -> SecretStr | None:
 
 
 def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:
-    """The address of a chain's database beside the shared one."""
-    address, mark, options = shared.get_secret_value().partition("?")
-    return SecretStr(f"{address.rstrip('/')}_{chain}{mark}{options}")
+    """The address of a chain's database beside the shared one. A ConfigurationError if PostgreSQL would cut its name."""
+    from shelfsync.store.engine import database_url
+
+    address = database_url(shared.get_secret_value())
+    name = f"{address.database}_{chain}"
+    if not address.database or len(name.encode()) > _DATABASE_NAME_MAX:
+        raise ConfigurationError(
+            "SHELFSYNC_DATABASE_URL",
+            f"the chain {chain} has no database: {name!r} is longer than {_DATABASE_NAME_MAX} bytes"
+            if address.database
+            else "it names no database",
+            f"Name a database with a shorter name, or set SHELFSYNC_CHAINS__{chain.upper()}__DATABASE_URL.",
+        )
+    return SecretStr(address.set(database=name).render_as_string(hide_password=False))
 
 
 def _reject_unknown(file: Path) -> None:

@@ -17,7 +17,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from shelfsync.chains import chain_in_use, sections_of, variables_of
+from shelfsync.chains import chain_in_use, chain_that_was_alone, sections_of, variables_of
 from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
@@ -145,9 +145,9 @@ class Settings(BaseSettings):
         return None if self.was_alone else self.chain
 
 
-OWN_SECTIONS = ("erp", "promotions", "orders")
-OWN_OF_PLATFORM = ("chain", "client_id", "client_secret", "token")
-"""What each chain gives for itself: with another chain's, it would send that chain's prices, or to that chain's stores."""
+OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
+OWN_SETTINGS = {"platform": ("chain", "client_id", "client_secret", "token"), "sync": ("vendors",)}
+"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders."""
 
 
 def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettingsSource]:
@@ -156,6 +156,7 @@ def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettings
     The chain that was alone has all that is given for the installation; the others have of it what may be shared.
     """
     file, chain, shared = config_file(), chain_in_use(), read_file()
+    everything = chain is not None and chain == chain_that_was_alone(shared)
     of_chain = sections_of(shared).get(chain or "", {})
     shared.pop("chains", None)
     if chain is None:
@@ -167,7 +168,6 @@ def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettings
         "environment of the chain": EnvSettingsSource(settings_cls, env_prefix=variables_of(chain)),
         f"file {file}, [chains.{chain}]": InitSettingsSource(settings_cls, of_chain),
     }
-    everything = any(str(source().get("was_alone", False)).lower() in _YES for source in own.values())
     of_all = {"environment": EnvSettingsSource(settings_cls)(), f"file {file}": shared}
     return own | {
         name: InitSettingsSource(settings_cls, given if everything else _that_may_be_shared(given))
@@ -175,11 +175,9 @@ def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettings
     }
 
 
-_YES = ("true", "1", "yes", "on", "t", "y")
-
-
 def _that_may_be_shared(given: dict[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in given.items() if name not in OWN_SECTIONS}
-    if isinstance(platform := found.get("platform"), dict):
-        found["platform"] = {name: value for name, value in platform.items() if name not in OWN_OF_PLATFORM}
+    for section, own in OWN_SETTINGS.items():
+        if isinstance(inner := found.get(section), dict):
+            found[section] = {name: value for name, value in inner.items() if name not in own}
     return found

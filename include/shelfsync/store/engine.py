@@ -47,6 +47,8 @@ _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
 _READ_ONLY = "25006"
 """SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
+_CLAIMED = "chain "
+_OWNER = "SELECT obj_description(to_regnamespace('ledger'), 'pg_namespace')"
 _NO_PRIVILEGE, _CREATED_MEANWHILE = "42501", {"42P04", "23505"}
 _LENGTH_MAX = 500
 
@@ -116,34 +118,53 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     return engine
 
 
-def ensure_database(url: str, beside: str) -> None:
-    """Creates the database of an address if it is not there. `beside`: a database of the same server that is.
+def create_beside(wanted: sa.URL, chain: str) -> bool:
+    """Creates a chain's database `BASE_CHAIN` beside `BASE`, if that is there and this is not; whether it did, or another process has.
 
-    A ConfigurationError has the statement for an administrator, if the role may create none. Whatever else is wrong with the server,
-    the first use of the database tells.
+    A ConfigurationError has the statement for an administrator, if the role may create none.
     """
-    wanted, given = database_url(url), database_url(beside)
-    if (wanted.host, wanted.port, wanted.database) == (given.host, given.port, given.database):
-        return
-    engine = create_engine(beside, pool_size=1)
-    name = engine.dialect.identifier_preparer.quote(wanted.database or "")
+    name, ending = wanted.database or "", f"_{chain}"
+    if not name.endswith(ending):
+        return False
+    engine = make_engine(wanted.set(database=name.removesuffix(ending)), poolclass=sa.NullPool)
+    quoted = engine.dialect.identifier_preparer.quote(name)
     try:
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             known = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
-            if connection.execute(known, {"name": wanted.database}).one_or_none() is None:
-                connection.execute(sa.text(f"CREATE DATABASE {name}"))
+            if connection.execute(known, {"name": name}).one_or_none() is not None:
+                return False
+            connection.execute(sa.text(f"CREATE DATABASE {quoted}"))
     except SQLAlchemyError as error:
         state = getattr(_cause(error), "sqlstate", None)
         if state == _NO_PRIVILEGE:
             raise ConfigurationError(
                 "SHELFSYNC_CHAIN",
-                f"there is no database {wanted.database}, and the role {given.username} may not create it",
-                f"Let an administrator run: CREATE DATABASE {name} OWNER {given.username};",
+                f"there is no database {name}, and the role {wanted.username} may not create it",
+                f"Let an administrator run: CREATE DATABASE {quoted} OWNER {wanted.username};",
             ) from None
-        if state not in _CREATED_MEANWHILE and not isinstance(error, OperationalError):
-            raise
+        return state in _CREATED_MEANWHILE
     finally:
         engine.dispose()
+    return True
+
+
+def claim(engine: Engine, chain: str) -> None:
+    """Notes in the database whose it is. A ConfigurationError if it is another chain's: one ledger would send both chains' prices."""
+    with engine.begin() as connection:
+        owner = connection.execute(sa.text(_OWNER)).scalar_one()
+    if owner is None:
+        with engine.begin() as connection:
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305002)"))
+            owner = connection.execute(sa.text(_OWNER)).scalar_one()
+            if owner is None:
+                owner = f"{_CLAIMED}{chain}"
+                connection.execute(sa.text(f"COMMENT ON SCHEMA ledger IS '{owner}'"))  # a name has no quote
+    if owner != f"{_CLAIMED}{chain}":
+        raise ConfigurationError(
+            "SHELFSYNC_DATABASE_URL",
+            f"the database {engine.url.database} is that of the {owner}, and not of {chain}",
+            f"Give the chain {chain} a database of its own.",
+        )
 
 
 def _mark_as_used(_session: Any, record: Any) -> None:

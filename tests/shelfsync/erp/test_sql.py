@@ -251,7 +251,9 @@ def test_one_broken_text_in_the_database_is_one_marked_row(tmp_path, read):
 
 
 def test_an_error_in_the_middle_of_the_rows_is_no_short_extract(erp, read):
-    with pytest.raises(ConfigurationError, match="cannot compute a value of a row .* after 400 rows: division by zero"):
+    with pytest.raises(
+        ConfigurationError, match=r"cannot compute a value of a row .* after 400 rows: division by zero"
+    ):
         read(**{**erp, "sql": "SELECT vendor, sku, 1 / (quantity - 450) AS price FROM item"})
 
 

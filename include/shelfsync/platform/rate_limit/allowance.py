@@ -72,12 +72,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The queue: this request, the others with the time of their next look, when each priority's floor is due, and each chain's last slot."""
+    """The queue: this request, the others with the time of their next look, when each priority's floor is due, and each chain's last slots."""
 
     own: Waiting
     others: dict[Waiting, dt.datetime]
     due: dict[str, dt.datetime]
-    served: dict[str, dt.datetime]
+    served: dict[tuple[str, str], dt.datetime]
 
     def order(self, requests: Iterable[Waiting], now: dt.datetime, spacing: dt.timedelta) -> list[Waiting]:
         """These requests in the order of service."""
@@ -222,7 +222,7 @@ class Allowance:
         ).one()
 
     def _queue(self, connection: Connection) -> tuple[dt.datetime, dt.datetime | None, Sequence[Any]]:
-        """The present, the limit-th last arrival, and a row for each ticket, each priority's floor and each chain, in one statement."""
+        """The present, the limit-th last arrival, and a row for each ticket, floor of a priority and turn of a chain, in one statement."""
         rows = connection.execute(self._queued).all()
         return rows[0].now, rows[0].nth_arrival, rows
 
@@ -238,9 +238,9 @@ class Allowance:
         floors = sa.select(
             moment, no_number, no_text, _priority.c.priority, none, none, _priority.c.due_at, none
         ).join_from(moment, _priority, _priority.c.key == self.key)
-        turns = sa.select(moment, no_number, _turn.c.chain, no_text, none, none, none, _turn.c.slot_at).join_from(
-            moment, _turn, _turn.c.key == self.key
-        )
+        turns = sa.select(
+            moment, no_number, _turn.c.chain, _turn.c.priority, none, none, none, _turn.c.slot_at
+        ).join_from(moment, _turn, _turn.c.key == self.key)
         return sa.union_all(tickets, floors, turns)
 
     def _again_s(self, line: Line, opens_at: dt.datetime, now: dt.datetime) -> float:
@@ -285,8 +285,8 @@ class Allowance:
         used = self.usage(ask.priority, ask.operation, slot_at, permits=1, **waits)
         turn = (
             insert(_turn)
-            .values(key=self.key, chain=self.chain, slot_at=slot_at)
-            .on_conflict_do_update(index_elements=["key", "chain"], set_={"slot_at": slot_at})
+            .values(key=self.key, priority=ask.priority, chain=self.chain, slot_at=slot_at)
+            .on_conflict_do_update(index_elements=["key", "priority", "chain"], set_={"slot_at": slot_at})
         )
         with_it = [taken.cte("taken"), served.cte("served"), turn.cte("turn"), used.cte("used")]
         if ask.ticket_id is not None:
@@ -342,4 +342,4 @@ def _line(rows: Sequence[Any], ask: Ask, now: dt.datetime, chain: str) -> Line:
         elif row.back_at + OVERDUE >= now:
             back_at[one] = row.back_at
     due = {row.priority: row.due_at for row in rows if row.due_at is not None}
-    return Line(mine, back_at, due, {row.chain: row.slot_at for row in rows if row.slot_at is not None})
+    return Line(mine, back_at, due, {(row.priority, row.chain): row.slot_at for row in rows if row.slot_at})

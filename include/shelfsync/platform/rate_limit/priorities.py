@@ -79,12 +79,13 @@ def order(
     due: Mapping[str, dt.datetime],
     now: dt.datetime,
     spacing: dt.timedelta,
-    served: Mapping[str, dt.datetime] | None = None,
+    served: Mapping[tuple[str, str], dt.datetime] | None = None,
 ) -> list[Waiting]:
     """The waiting requests in the order of service, if no other request comes.
 
     First the heads of priorities whose floor is overdue, the longest overdue before others; then by priority, and within it the chains take
-    turns, each with its oldest request. `due`: what `due_after` returned for each priority; `served`: each chain's last slot.
+    turns, each with its oldest request. `due`: what `due_after` returned for each priority; `served`: the last slot of each priority
+    and chain.
     """
     queue = _in_turns(waiting, served or {})
     heads: dict[str, Waiting] = {}
@@ -101,13 +102,13 @@ def _number(request: Waiting) -> int:
     return request.number
 
 
-def _in_turns(waiting: Iterable[Waiting], served: Mapping[str, dt.datetime]) -> list[Waiting]:
+def _in_turns(waiting: Iterable[Waiting], served: Mapping[tuple[str, str], dt.datetime]) -> list[Waiting]:
     """By priority; within it one request of each chain in each round, the chain first that was served the longest time ago."""
     rounds: dict[tuple[str, str], int] = {}
     places = {}
     for request in sorted(waiting, key=_number):
         its = (request.priority, request.chain)
         rounds[its] = rounds.get(its, -1) + 1
-        last = served[request.chain].timestamp() if request.chain in served else float("-inf")
+        last = served[its].timestamp() if its in served else float("-inf")
         places[request] = (_RANK[request.priority], rounds[its], last, request.number)
     return sorted(places, key=places.__getitem__)

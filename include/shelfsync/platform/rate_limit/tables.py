@@ -65,10 +65,11 @@ turn = sa.Table(
     "turn",
     metadata,
     _key(),
+    text("priority", "The priority", primary_key=True),
     _chain(primary_key=True),
     moment("slot_at", "Its last slot", nullable=False),
     schema=_SCHEMA,
-    comment="When each chain was served, so that chains with work of one priority take turns",
+    comment="When each chain was served in each priority, so that chains with work of one priority take turns",
 )
 
 ticket = sa.Table(

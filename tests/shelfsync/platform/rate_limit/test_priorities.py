@@ -79,13 +79,13 @@ def _serve_chains(backlogs: dict[str, int], slots: int) -> list[str]:
     """The chain of each slot when every chain always has so much work of one priority."""
     number = iter(range(10**9))
     waiting = [Waiting(next(number), "price", START, chain) for chain in backlogs for _ in range(backlogs[chain])]
-    turns: dict[str, dt.datetime] = {}
+    turns: dict[tuple[str, str], dt.datetime] = {}
     served = []
     for n in range(slots):
         now = START + n * SPACING
         one = order(waiting, {}, now, SPACING, turns)[0]
         served.append(one.chain)
-        turns[one.chain] = now
+        turns[one.priority, one.chain] = now
         waiting.remove(one)
         waiting.append(Waiting(next(number), "price", now, one.chain))
     return served
@@ -102,18 +102,25 @@ def test_no_chain_waits_for_more_than_one_slot_of_each_other(backlogs):
 @given(chains=st.lists(st.sampled_from(["north", "south"]), min_size=1, max_size=20), turns=st.booleans())
 def test_of_one_chain_the_oldest_request_goes_first(chains, turns):
     waiting = [Waiting(n, "price", START, chain) for n, chain in enumerate(chains)]
-    served = order(waiting, {}, START, SPACING, {"north": START} if turns else {})
+    served = order(waiting, {}, START, SPACING, {("price", "north"): START} if turns else {})
     for chain in set(chains):
         assert [one.number for one in served if one.chain == chain] == sorted(
             one.number for one in waiting if one.chain == chain
         )
 
 
+def test_a_slot_of_another_priority_costs_a_chain_no_turn():
+    """A chain with steady orders would never send a price while another chain has some."""
+    waiting = [Waiting(1, "price", START, "north"), Waiting(2, "price", START, "south")]
+    turns = {("order", "north"): START, ("price", "south"): START - SPACING}
+    assert order(waiting, {}, START, SPACING, turns)[0].chain == "north"
+
+
 def test_a_floor_counts_from_the_oldest_request_whichever_chain_has_its_turn():
     old = Waiting(1, "history", START - gap("history", SPACING), "north")
     young = Waiting(2, "history", START, "south")
     urgent = Waiting(3, "order", START, "north")
-    served = order([urgent, young, old], {}, START, SPACING, {"north": START})
+    served = order([urgent, young, old], {}, START, SPACING, {("history", "north"): START})
     assert served[:2] == [young, urgent]  # the floor is overdue, and it is the turn of the other chain
 
 
