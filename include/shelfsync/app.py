@@ -46,7 +46,8 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
     """
     require(settings.chain, chain_names())
     if settings.metrics.statsd is not None and not metrics.listened_to():
-        metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+        prefix = settings.metrics.prefix if settings.chain is None else f"{settings.metrics.prefix}.{settings.chain}"
+        metrics.use(metrics.Statsd(settings.metrics.statsd, prefix))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))
         engine = _ready(own, stack, settings.place_of_its_own)

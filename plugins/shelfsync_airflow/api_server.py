@@ -108,13 +108,18 @@ def _receiver() -> Application:
         return receiver_app(app_settings(WEBHOOK, chain=chain))
 
     chains = chains_here()
-    return of(None) if chains == (None,) else _below_names({str(one): _mounted_receiver(of, one) for one in chains})
-
-
-def _below_names(apps: dict[str, MountedApp]) -> Application:
+    if chains == (None,):
+        return of(None)
     from starlette.routing import Mount, Router
 
-    return Router([Mount(f"/{name}", app) for name, app in apps.items()])
+    from shelfsync.chains import chain_that_was_alone
+    from shelfsync.settings_file import read_file
+
+    apps = {str(one): _mounted_receiver(of, one) for one in chains}
+    routes = [Mount(f"/{name}", app) for name, app in apps.items()]
+    if (alone := chain_that_was_alone(read_file())) in apps:  # the address that the platform knows goes on
+        routes.append(Mount("", apps[str(alone)]))
+    return Router(routes)
 
 
 def _mounted_receiver(of: Callable[[str | None], FastAPI], chain: str | None) -> MountedApp:

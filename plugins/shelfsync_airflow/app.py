@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from shelfsync.chains import chain_in_use
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
@@ -78,6 +79,12 @@ class AfterItsTime(RetryPolicy):
         return RetryDecision.default()
 
 
+def _metric(name: str) -> str:
+    """With the chain in it: the gauges of one would hide those of another."""
+    chain = chain_in_use()
+    return f"{METRICS_PREFIX}.{name}" if chain is None else f"{METRICS_PREFIX}.{chain}.{name}"
+
+
 class AirflowMetrics:
     """shelfsync's numbers in Airflow's own metrics: by `[metrics]` of its configuration, StatsD, OpenTelemetry or Datadog.
 
@@ -88,13 +95,13 @@ class AirflowMetrics:
         self._made: tuple[int, Any] | None = None
 
     def count(self, name: str, by: int) -> None:
-        self._logger().incr(f"{METRICS_PREFIX}.{name}", by)
+        self._logger().incr(_metric(name), by)
 
     def gauge(self, name: str, value: float) -> None:
-        self._logger().gauge(f"{METRICS_PREFIX}.{name}", value)
+        self._logger().gauge(_metric(name), value)
 
     def timing(self, name: str, seconds: float) -> None:
-        self._logger().timing(f"{METRICS_PREFIX}.{name}", dt.timedelta(seconds=seconds))
+        self._logger().timing(_metric(name), dt.timedelta(seconds=seconds))
 
     def _logger(self) -> Any:
         from airflow.sdk.observability.metrics.stats_utils import get_stats_factory

@@ -40,26 +40,27 @@ def _each_once(due: Sequence[Due]) -> list[Due]:
     return list({(one.alert_id, one.act): one for one in due}.values())
 
 
-def title(due: Sequence[Due]) -> str:
+def title(due: Sequence[Due], chain: str | None = None) -> str:
     """One line for a subject or a phone: the worst that is due, and how much else."""
     due = _each_once(due)
+    whose = "shelfsync" if chain is None else f"shelfsync {chain}"
     opened = [one for one in due if not one.closed]
     if not opened:
         rest = f" and {len(due) - 1} more" if len(due) > 1 else ""
-        return f"shelfsync: over: {_name(due[0])}{rest}"
+        return f"{whose}: over: {_name(due[0])}{rest}"
     first = min(opened, key=_rank)
     same = [one for one in opened if one.kind == first.kind]
     others = len(opened) - len(same)
     what = _name(first) if len(same) == 1 else f"{KINDS[first.kind].title} ({len(same)} times)"
-    return f"shelfsync: {KINDS[first.kind].severity}: {what}" + (f", and {others} more" if others else "")
+    return f"{whose}: {KINDS[first.kind].severity}: {what}" + (f", and {others} more" if others else "")
 
 
-def body(due: Sequence[Due], *, link: str | None) -> str:
+def body(due: Sequence[Due], *, link: str | None, chain: str | None = None) -> str:
     """Each kind with what is wrong, since when, what customers see, what happens by itself, the runbook; then what is over."""
     due = _each_once(due)
     opened = [one for one in due if not one.closed]
     parts = [
-        _group(kind, [one for one in opened if one.kind == kind], link)
+        _group(kind, [one for one in opened if one.kind == kind], link, chain)
         for kind in dict.fromkeys(one.kind for one in sorted(opened, key=_rank))
     ]
     closed = [one for one in due if one.closed]
@@ -69,13 +70,13 @@ def body(due: Sequence[Due], *, link: str | None) -> str:
     return "\n\n".join(parts)
 
 
-def _group(name: str, alike: Sequence[Due], link: str | None) -> str:
-    kind = KINDS[name]
+def _group(name: str, alike: Sequence[Due], link: str | None, chain: str | None) -> str:
+    kind, command = KINDS[name], "shelfsync" if chain is None else f"shelfsync --chain {chain}"
     lines = [
         f"- {one.message.rstrip('.')} (alert {one.alert_id}, since {display.instant(one.opened_at)})"
         for one in alike[:SHOWN_MAX]
     ]
-    page = [] if link is None else [f"Page: {link.rstrip('/')}/alerts"]
+    page = [] if link is None else [f"Page: {link.rstrip('/')}{'' if chain is None else f'/{chain}'}/alerts"]
     return "\n".join(
         [
             f"{kind.severity.upper()}: {kind.title}" + (f", {len(alike)} times" if len(alike) > 1 else ""),
@@ -85,7 +86,7 @@ def _group(name: str, alike: Sequence[Due], link: str | None) -> str:
             f"By itself: {kind.by_itself}",
             f"Runbook: {kind.page}",
             *page,
-            f"Take it on: shelfsync alerts acknowledge {' '.join(str(one.alert_id) for one in alike[:SHOWN_MAX])}",
+            f"Take it on: {command} alerts acknowledge {' '.join(str(one.alert_id) for one in alike[:SHOWN_MAX])}",
         ]
     )
 

@@ -76,6 +76,7 @@ _OURS = ("AIRFLOW_", "SHELFSYNC_")
 _OF_THE_SAMPLE = frozenset(
     {
         CONFIG,
+        "SHELFSYNC_CHAIN",
         "SHELFSYNC_DATABASE_URL",
         "SHELFSYNC_LAKE_URL",
         "SHELFSYNC_PLATFORM",
@@ -86,6 +87,7 @@ _OF_THE_SAMPLE = frozenset(
     }
 )
 _SECTIONS_OF_THE_SAMPLE = (
+    "SHELFSYNC_CHAINS__",
     "SHELFSYNC_PLATFORM__",
     "SHELFSYNC_ERP__",
     "SHELFSYNC_ORDERS__HAND_OVER",

@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from shelfsync.access import keep_private
+from shelfsync.chains import chain_names
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import demo, destination, guide, sample_chain, services, switches
 from shelfsync.local.postgres import EmbeddedPostgres
@@ -49,6 +50,12 @@ GONE_TIMEOUT_S = 15.0
 def stack_options(settings: Settings, *, platform: str | None = None, sandbox: bool = False) -> StackOptions:
     """The sample ERP and the sandbox; or what is configured, if `platform` names the configured one. `sandbox`: whatever is configured."""
     if not sandbox:
+        if names := chain_names():
+            raise ConfigurationError(
+                "SHELFSYNC_CHAIN",
+                f"`up` serves one chain without a name, or the sandbox, and the settings have {', '.join(names)}",
+                "Run the services by docs/how-to/install.md. To use the sandbox and the sample ERP: shelfsync up --sandbox.",
+            )
         destination.require(settings, platform)
     if sandbox or settings.platform.base_url is None:
         if not sandbox and (settings.erp.url is not None or settings.erp.files is not None):

@@ -7,11 +7,12 @@ import sys
 
 from shelfsync import logs, metrics
 from shelfsync.access import keep_private
-from shelfsync.chains import chain_names, require
+from shelfsync.chains import chain_in_use, chain_names, chain_that_was_alone, choose, require
 from shelfsync.errors import ShelfsyncError
 from shelfsync.receiver.server import serve
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings
+from shelfsync.settings_file import read_file
 
 
 def main() -> int:
@@ -19,6 +20,8 @@ def main() -> int:
     keep_private()
     mask_streams()
     try:
+        if chain_in_use() is None:  # the address that the platform knows goes on for the chain that was alone
+            choose(chain_that_was_alone(read_file()))
         settings = read_settings()
         require(settings.chain, chain_names())
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -124,19 +124,18 @@ def _shared_database(overrides: Mapping[str, Any]) -> SecretStr | None:
 
 def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:
     """The address of a chain's database beside the shared one. A ConfigurationError if PostgreSQL would cut its name."""
-    from shelfsync.store.engine import database_url
-
-    address = database_url(shared.get_secret_value())
-    name = f"{address.database}_{chain}"
-    if not address.database or len(name.encode()) > _DATABASE_NAME_MAX:
+    address = urlsplit(shared.get_secret_value())
+    base = address.path.strip("/")
+    name = f"{base}_{chain}"
+    if not base or len(name.encode()) > _DATABASE_NAME_MAX:
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL",
             f"the chain {chain} has no database: {name!r} is longer than {_DATABASE_NAME_MAX} bytes"
-            if address.database
+            if base
             else "it names no database",
             f"Name a database with a shorter name, or set SHELFSYNC_CHAINS__{chain.upper()}__DATABASE_URL.",
         )
-    return SecretStr(address.set(database=name).render_as_string(hide_password=False))
+    return SecretStr(address._replace(path=f"/{name}").geturl())
 
 
 def _reject_unknown(file: Path) -> None:

@@ -26,3 +26,11 @@ def test_two_alerts_and_an_end_are_three():
     assert "2 times" in text
     assert "acknowledge 17 18" in text
     assert "Over:" in text
+
+
+def test_a_message_of_one_chain_of_several_names_it_in_title_link_and_command():
+    one = [due(1, 17, "3 SKUs")]
+    assert title(one, "north") == "shelfsync north: notice: the platform rejects products"
+    text = body(one, link="https://airflow.example/shelfsync/pages/", chain="north")
+    assert "Page: https://airflow.example/shelfsync/pages/north/alerts" in text
+    assert "shelfsync --chain north alerts acknowledge 17" in text

@@ -20,6 +20,8 @@ SCHEDULES = {
 REAL = {
     "SHELFSYNC_PLATFORM__CHAIN": "a-real-chain",
     "shelfsync_platform__client_secret": "canary-environment-1",
+    "SHELFSYNC_CHAIN": "north",
+    "SHELFSYNC_CHAINS__NORTH__PLATFORM__BASE_URL": "https://real.example",
     "SHELFSYNC_ERP": '{"sql": "SELECT 1"}',
     "SHELFSYNC_PROMOTIONS__SQL": "SELECT 1",
     "AIRFLOW_CONN_SHELFSYNC_PLATFORM": "http://real.example",

@@ -120,8 +120,8 @@ def _send(context: Context, route: AlertRoute, messages: list[Any]) -> str | Non
         error = channel.send(
             route.name,
             route.address.get_secret_value(),
-            title(messages),
-            body(messages, link=context.settings.alerts.link),
+            title(messages, context.settings.chain),
+            body(messages, link=context.settings.alerts.link, chain=context.settings.chain),
         )
     except ShelfsyncError as wrong:
         error = str(wrong)
