@@ -24,9 +24,9 @@ REASONS = 8
 _READING = """
 SELECT extract(epoch FROM ledger.instant() - (
         SELECT e.read_at FROM ledger.extract AS e JOIN ledger.run USING (run_id)
-        WHERE NOT run.dry_run AND run.skus = '{}' ORDER BY e.extract_id DESC LIMIT 1)) AS ago_s,
+        WHERE NOT run.dry_run AND run.skus = '{}' AND run.vendors = '{}' ORDER BY e.extract_id DESC LIMIT 1)) AS ago_s,
     :every_s - extract(epoch FROM ledger.instant() - (
-        SELECT started_at FROM ledger.run WHERE kind = 'delta' AND NOT dry_run AND skus = '{}' ORDER BY run_id DESC LIMIT 1)) AS next_s
+        SELECT started_at FROM ledger.run WHERE kind = 'delta' AND NOT dry_run AND skus = '{}' AND vendors = '{}' ORDER BY run_id DESC LIMIT 1)) AS next_s
 """
 _ACCEPTANCE = """
 SELECT coalesce(sum(job.sent), 0) AS sent, coalesce(sum(job.accepted), 0) AS accepted, coalesce(sum(job.rejected), 0) AS rejected,
@@ -71,7 +71,8 @@ def overview(context: Context) -> dict[str, Any]:
         }
     for row in found["vendors"]:
         row["restorations"] = [str(one) for one in restored if one.vendor == row["vendor"]]
-    return {"sentence": sentence(found), **found}
+        row["shows_the_erp"] &= not row["restorations"]
+    return {"sentence": sentence(found, late_s=late_s + context.settings.sync.delta_interval_s), **found}
 
 
 def _reading(connection: Connection, *, every_s: float) -> dict[str, float | None]:
@@ -85,15 +86,19 @@ def _acceptance(connection: Connection) -> dict[str, int]:
     return {name: int(value) for name, value in row.items()}
 
 
-def sentence(found: dict[str, Any]) -> str:
-    """How the chain is, in one sentence for a person."""
+def sentence(found: dict[str, Any], *, late_s: float) -> str:
+    """How the chain is, in one sentence for a person. `late_s`: an older reading says nothing of now."""
     vendors = found["vendors"]
     if not vendors:
         return "No store is known yet: the first full sync reads them."
     right = sum(row["shows_the_erp"] for row in vendors)
     parts = [f"{right:,} of {len(vendors):,} stores show what the ERP says{_but(vendors)}"]
     ago_s, next_s = found["reading"]["ago_s"], found["reading"]["next_s"]
-    if ago_s is not None:
+    if ago_s is not None and ago_s > late_s:
+        parts[0] = (
+            f"Nothing was read for {_minutes(ago_s)}; then {right:,} of {len(vendors):,} stores showed what the ERP said{_but(vendors)}"
+        )
+    elif ago_s is not None:
         parts[0] += ", read just now" if ago_s < 60 else f", read {_minutes(ago_s)} ago"
     if next_s is not None:
         parts.append(f"next reading in {_minutes(next_s)}" if next_s >= 60 else "the next reading is due")
@@ -107,7 +112,11 @@ def _but(vendors: list[dict[str, Any]]) -> str:
     unsendable = sum(row["quarantined"] or 0 for row in vendors)
     parts = [f"{rejected:,} {'product' if rejected == 1 else 'products'} that the platform rejects"] if rejected else []
     parts += [f"{unsendable:,} {'row' if unsendable == 1 else 'rows'} that cannot be sent"] if unsendable else []
-    return f" except {' and '.join(parts)}" if parts else ""
+    left = sum(row["absent"] or 0 for row in vendors)
+    parts += [f"{left:,} {'product' if left == 1 else 'products'} that the ERP no longer has"] if left else []
+    restored = sum(bool(row["restorations"]) for row in vendors)
+    parts += [f"{restored:,} {'store' if restored == 1 else 'stores'} with restored values"] if restored else []
+    return f" except {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}" if parts else ""
 
 
 def _minutes(seconds: float) -> str:
