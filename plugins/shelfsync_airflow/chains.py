@@ -47,7 +47,7 @@ def dag_of_each_chain(
             with chosen(chain):
                 dag(
                     dag_id=of_chain(function.__name__, chain),
-                    schedule=schedule() if callable(schedule) else schedule and options.schedule(schedule),
+                    schedule=schedule() if callable(schedule) else schedule and options.timetable(schedule),
                     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
                     catchup=False,
                     dagrun_timeout=dt.timedelta(hours=hours),

@@ -69,6 +69,14 @@ OPTIONS = {
 }
 
 
+def timetable(kind: str) -> Any:
+    """The schedule of one DAG as a timetable whose next run is the instant at which it starts, whatever Airflow's `create_cron_data_intervals`."""
+    from airflow.sdk import CronTriggerTimetable
+
+    cron = schedule(kind)
+    return None if cron is None else CronTriggerTimetable(cron, timezone="UTC")
+
+
 def schedule(kind: str) -> str | None:
     """The schedule of one DAG, by its name: full, delta, export, recover, orders, history and so on."""
     text = _text(f"{kind}_schedule").strip()

@@ -25,7 +25,7 @@ from airflow.triggers.base import (
 from shelfsync.chains import chain_in_use, chosen
 from shelfsync.errors import ConfigurationError, ShelfsyncError, UnreachableError
 from shelfsync_airflow.names import of_chain
-from shelfsync_airflow.options import schedule, schedule_or_asset, watches
+from shelfsync_airflow.options import schedule_or_asset, timetable, watches
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -192,7 +192,7 @@ def _look(chain: str | None) -> tuple[float, str | None]:
 def delta_schedule() -> Any:
     """The schedule of the delta: the cron of the option, and with `delta_watch` the ERP's changes too."""
     if not watches():
-        return schedule("delta")
+        return timetable("delta")
     chain = chain_in_use()
     trigger = ChangesTrigger(chain)
     return schedule_or_asset(

@@ -58,7 +58,7 @@ def test_a_wrong_vendor_of_a_known_chain_is_named_and_not_the_chain(run, stock):
 @pytest.mark.slow
 def test_of_many_vendors_no_more_are_asked_for_than_the_allowance_bears(run, sandbox, stock):
     stock("store-001", *(f"v{number:02}" for number in range(25)))
-    first, second, _ = data(run("check", "--json").stdout)["warnings"]
+    first, second, *_ = data(run("check", "--json").stdout)["warnings"]
     assert first.startswith("the platform does not know 14 of the ERP's 26 vendors: v00, v01, ")
     assert second.startswith("11 of the ERP's 26 vendors were not asked for yet")
     assert len(asked(sandbox)) <= 30
@@ -67,7 +67,7 @@ def test_of_many_vendors_no_more_are_asked_for_than_the_allowance_bears(run, san
 @pytest.mark.slow
 def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_path):
     (tmp_path / "stock.csv").write_text(
-        "vendor,sku,price,quantity,active\nstore-001,a,1,0.75,1\nstore-001,b,1,2.5,1\nstore-001,c,1,4,1\n",
+        "vendor,sku,price,quantity,active\nstore-001,a,1.99,0.75,1\nstore-001,b,1.99,2.5,1\nstore-001,c,1.99,4,1\n",
         encoding="utf-8",
     )
     warned = [line for line in here("check")[1].splitlines() if "quantities" in line]
@@ -166,8 +166,8 @@ def test_barcodes_with_a_wrong_check_digit_are_counted(here, tmp_path):
 
 @pytest.mark.slow
 def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
-    checked = run("check", SHELFSYNC_CHAIN="demo-chain")
-    line = "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"
+    checked = run("check", SHELFSYNC_SCOPE="demo-chain")
+    line = "SHELFSYNC_SCOPE is set, and there is no such setting; the nearest is SHELFSYNC_RATE_LIMIT__SCOPE"
     assert checked.returncode == 0
     assert f"warning: {line}" in checked.stdout
     assert line in checked.stderr, "and of every command, before it begins"
