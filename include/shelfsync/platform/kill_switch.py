@@ -44,6 +44,10 @@ switch = sa.Table(
 )
 
 
+_WHOSE = {"chain": "--whole-chain", "all": "--all"}
+"""How a command names these scopes."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """A switch that is off: shelfsync sends no change of the platform within its scope."""
@@ -62,7 +66,7 @@ class Stop:
     @property
     def remedy(self) -> str:
         """The command that ends it."""
-        return f"shelfsync resume {self.name if self.scope == 'vendor' else f'--{self.scope}'}"
+        return f"shelfsync resume {_WHOSE.get(self.scope, self.name)}"
 
     def __str__(self) -> str:
         return (
