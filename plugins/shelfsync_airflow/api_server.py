@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from shelfsync.context import Context
-
     Scope = MutableMapping[str, Any]
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -140,23 +138,17 @@ def _pages() -> FastAPI:
     if chains == (None,):
         return _pages_of(None)
     from shelfsync.pages.chains import ChainPages, create_chains_app
+    from shelfsync_airflow.app import shared_app
     from shelfsync_airflow.page_guard import chains_guard
 
     pages = {
         str(chain): ChainPages(
             MountedApp(partial(_pages_of, chain), loss=f"pages: {chain} cannot be shown", answer=NO_PAGES),
-            partial(_context_of, chain),
+            partial(shared_app, chain=chain),
         )
         for chain in chains
     }
     return create_chains_app(pages, chains_guard({name: of_chain(DAG_ID, name) for name in pages}))
-
-
-def _context_of(chain: str | None) -> Context:
-    from shelfsync.app import shared_context
-    from shelfsync_airflow.app import app_settings
-
-    return shared_context(app_settings(chain=chain))
 
 
 def _pages_of(chain: str | None) -> FastAPI:

@@ -85,14 +85,10 @@ def schedule(kind: str) -> str | None:
 
 def schedule_or_asset(kind: str, changed: Asset) -> Any:
     """The schedule of one DAG that an event of an asset starts as well; the asset alone where there is no schedule."""
-    from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
+    from airflow.sdk import AssetOrTimeSchedule
 
-    cron = schedule(kind)
-    return (
-        [changed]
-        if cron is None
-        else AssetOrTimeSchedule(timetable=CronTriggerTimetable(cron, timezone="UTC"), assets=[changed])
-    )
+    when = timetable(kind)
+    return [changed] if when is None else AssetOrTimeSchedule(timetable=when, assets=[changed])
 
 
 def watches() -> bool:

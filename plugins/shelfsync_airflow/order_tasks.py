@@ -7,13 +7,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset, AssetWatcher, task
-from airflow.triggers.base import BaseEventTrigger, TriggerEvent
+from airflow.triggers.base import TriggerEvent
 
 from shelfsync.chains import chain_in_use
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
 from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule, schedule_or_asset
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
+from shelfsync_airflow.wait import ChainEventTrigger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -118,15 +119,8 @@ def _hand_over() -> dict[str, Any]:
     return {**counts, "failed": len(counts["failed"])}
 
 
-class WaitingOrdersTrigger(BaseEventTrigger):
+class WaitingOrdersTrigger(ChainEventTrigger):
     """Fires when there are unprocessed order events or picking results. It only reads, so it may run anywhere, even twice."""
-
-    def __init__(self, chain: str | None = None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.chain = chain
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"chain": self.chain}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         context, waiting_work = await asyncio.to_thread(_waiting_work, self.chain)

@@ -151,8 +151,8 @@ AGAIN_S = 60.0
 """How long the same news is reported once: a run needs seconds to begin and to read it."""
 
 
-class ChangesTrigger(BaseEventTrigger):
-    """Fires when the ERP of a chain has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
+class ChainEventTrigger(BaseEventTrigger):
+    """A trigger that watches one chain; None in an installation without chains."""
 
     def __init__(self, chain: str | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -160,6 +160,10 @@ class ChangesTrigger(BaseEventTrigger):
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         return f"{type(self).__module__}.{type(self).__qualname__}", {"chain": self.chain}
+
+
+class ChangesTrigger(ChainEventTrigger):
+    """Fires when the ERP of a chain has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         reported, reported_at_s = "", 0.0

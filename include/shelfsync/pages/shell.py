@@ -67,12 +67,10 @@ MISSING = {
 def show(request: Request, template: str, *, title: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     """A page from `templates/`; `root` in it is the path below which a proxy or Airflow has mounted the pages."""
     html = _environment().get_template(template)
-    if status_code < HTTP_400_BAD_REQUEST:  # an error page must not need the ledger
-        values = (
-            {"paused": paused(context(request)), "severe": severe(context(request))} | values
-            if _of_a_chain(request)
-            else values
-        )
+    # neither an error page nor the page before the chains has a ledger to ask
+    if status_code < HTTP_400_BAD_REQUEST and hasattr(request.app.state, "opened"):
+        values.setdefault("paused", paused(context(request)))
+        values.setdefault("severe", severe(context(request)))
     text = html.render(
         title=title,
         root=_root(request),
@@ -83,11 +81,6 @@ def show(request: Request, template: str, *, title: str, status_code: int = 200,
         **values,
     )
     return HTMLResponse(text, status_code=status_code)
-
-
-def _of_a_chain(request: Request) -> bool:
-    """False of a page before the chains, which has no context of its own."""
-    return hasattr(request.app.state, "opened")
 
 
 def lead_to(request: Request, path: str) -> RedirectResponse:

@@ -73,7 +73,7 @@ def read_settings(**overrides: Any) -> Settings:
         mask.add(secrets(Settings, settings))
         return settings
     except ValidationError as error:
-        for given in (overrides, *(source() for source in given_by(Settings).values())):
+        for given in (overrides, *(source() for source in given_by(Settings).sources.values())):
             mask.add(secrets(Settings, given))
         first = error.errors(include_input=False, include_url=False)[0]
         name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
@@ -95,11 +95,13 @@ def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     """
     if settings.chain is None:
         return settings
-    chain, database = settings.place_of_its_own, settings.database_url
-    own = {name for source in [*given_by(Settings).values()][:2] for name in source()} - set(overrides)
+    chain, database, given = settings.place_of_its_own, settings.database_url, given_by(Settings)
+    own = {name for source in given.own.values() for name in source()} - set(overrides)
     more: dict[str, Any] = {}
     if database is not None:
-        shared = settings.rate_limit.database_url or _shared_database(overrides)
+        shared = settings.rate_limit.database_url or _database_in(
+            overrides, *(source() for source in given.shared.values())
+        )
         if shared is None:
             raise ConfigurationError(
                 "SHELFSYNC_RATE_LIMIT__DATABASE_URL",
@@ -114,12 +116,10 @@ def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     return settings.model_copy(update=more)
 
 
-def _shared_database(overrides: Mapping[str, Any]) -> SecretStr | None:
-    """The database that is given for all chains."""
-    for given in (overrides, *(source() for source in [*given_by(Settings).values()][2:])):
-        if (address := given.get("database_url")) is not None:
-            return address if isinstance(address, SecretStr) else SecretStr(str(address))
-    return None
+def _database_in(*given: Mapping[str, Any]) -> SecretStr | None:
+    """The first database that one of these names."""
+    address = next((one["database_url"] for one in given if one.get("database_url") is not None), None)
+    return SecretStr(str(address)) if isinstance(address, str) else address
 
 
 def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:
@@ -225,7 +225,7 @@ def _names(model: type[BaseModel]) -> Iterator[str]:
 def shown_settings() -> list[dict[str, Any]]:
     """`{"name", "variable", "value", "source", "connection"}` of every setting; `source` is default, file or environment."""
     settings = read_settings()
-    given = {name: source() for name, source in given_by(Settings).items()}
+    given = {name: source() for name, source in given_by(Settings).sources.items()}
     return [
         {
             "name": ".".join(path),

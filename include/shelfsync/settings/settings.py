@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zoneinfo
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -132,7 +133,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, *given_by(settings_cls).values())
+        return (init_settings, *given_by(settings_cls).sources.values())
 
     @property
     def lake(self) -> str:
@@ -150,29 +151,43 @@ OWN_SETTINGS = {"platform": ("chain", "client_id", "client_secret", "token"), "s
 """What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders."""
 
 
-def given_by(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettingsSource]:
-    """Where settings are given, by its name for people. What is given for the chain alone goes before what all chains share.
+@dataclass(frozen=True)
+class Given:
+    """Where settings are given, by its name for people: for the chain in use alone (nothing without one), and for all chains."""
 
-    The chain that was alone has all that is given for the installation; the others have of it what may be shared.
-    """
+    own: dict[str, PydanticBaseSettingsSource]
+    shared: dict[str, PydanticBaseSettingsSource]
+
+    @property
+    def sources(self) -> dict[str, PydanticBaseSettingsSource]:
+        """All of them: what is given for the chain alone goes before what all chains share."""
+        return self.own | self.shared
+
+
+def given_by(settings_cls: type[BaseSettings]) -> Given:
+    """What environment and file give. The chain that was alone has all that is given for the installation; the others what may be shared."""
     file, chain, shared = config_file(), chain_in_use(), read_file()
     everything = chain is not None and chain == chain_that_was_alone(shared)
     of_chain = sections_of(shared).get(chain or "", {})
     shared.pop("chains", None)
     if chain is None:
-        return {
+        of_all = {
             "environment": EnvSettingsSource(settings_cls),
             f"file {file}": InitSettingsSource(settings_cls, shared),
         }
+        return Given({}, of_all)
     own = {
         "environment of the chain": EnvSettingsSource(settings_cls, env_prefix=variables_of(chain)),
         f"file {file}, [chains.{chain}]": InitSettingsSource(settings_cls, of_chain),
     }
-    of_all = {"environment": EnvSettingsSource(settings_cls)(), f"file {file}": shared}
-    return own | {
-        name: InitSettingsSource(settings_cls, given if everything else _that_may_be_shared(given))
-        for name, given in of_all.items()
-    }
+    texts = {"environment": EnvSettingsSource(settings_cls)(), f"file {file}": shared}
+    return Given(
+        own,
+        {
+            name: InitSettingsSource(settings_cls, given if everything else _that_may_be_shared(given))
+            for name, given in texts.items()
+        },
+    )
 
 
 def _that_may_be_shared(given: dict[str, Any]) -> dict[str, Any]:
