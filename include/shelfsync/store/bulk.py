@@ -57,6 +57,14 @@ def among(column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnEl
     return column == sa.any_(sa.bindparam(None, list(values), type_=ARRAY(column.type)))
 
 
+def any_row(table: sa.FromClause, *where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Whether the table has such a row, within a query about something else: asked of an index, once for each row of that query.
+
+    PostgreSQL may turn an EXISTS into a join and read the whole table for it; what years of history fill is asked this way.
+    """
+    return sa.select(sa.true()).select_from(table).where(*where).limit(1).scalar_subquery().is_not(None)
+
+
 def _as_text(value: object) -> str:
     """A value that JSON does not know, as PostgreSQL reads it."""
     match value:

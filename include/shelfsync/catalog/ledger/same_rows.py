@@ -15,11 +15,11 @@ from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import Subject
 from shelfsync.platform.jobs.table import OPEN_STATES, job
-from shelfsync.store.bulk import among, coming
+from shelfsync.store.bulk import among, any_row, coming
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from sqlalchemy.engine import Connection
 
@@ -38,57 +38,57 @@ class Quiet:
     """Lake: the newest export or listing."""
 
 
-_before = vendor_run.alias("before")
-_NOTHING = (
-    *(
-        _before.c[name].is_(None)
-        for name in ("failed_step", "erp_path", "restorations", "quarantine_path", "held_path")
-    ),
-    *(
-        _before.c[column.name] == 0
-        for column in vendor_run.columns
-        if column.name.startswith("changes_") or column.name in {"rows_quarantined", "values_left_out", "skus_absent"}
-    ),
-)
-"""What a run leaves of a vendor that is in step with the ERP in every row."""
+def _left_nothing(before: sa.FromClause) -> Iterator[sa.ColumnElement[bool]]:
+    """Whether the run before left the vendor in step with the ERP in every row."""
+    yield before.c.state == VendorState.UNCHANGED
+    for name in ("failed_step", "erp_path", "restorations", "quarantine_path", "held_path"):
+        yield before.c[name].is_(None)
+    for name in ("raw_path", "snapshot_path", "raw_digest", "rules_digest"):
+        yield before.c[name].is_not(None)
+    for column in vendor_run.columns:
+        if column.name.startswith("changes_") or column.name in {"rows_quarantined", "values_left_out", "skus_absent"}:
+            yield before.c[column.name] == 0
 
 
 def quiet(connection: Connection, run_id: int, names: Iterable[str], *, approval_hours: float) -> list[Quiet]:
     """Of these vendors those whose rows are the same, and of which nothing asks for anything. Nothing of a dry run, or of a run of some SKUs, is here."""
     row = vendor_run.c
-    earlier, of_earlier = vendor_run.alias("earlier"), run.alias("of_earlier")
-    last = (
-        sa.select(earlier.c.generation)
-        .join(of_earlier, of_earlier.c.run_id == earlier.c.run_id)
-        .where(earlier.c.vendor == row.vendor, earlier.c.generation < row.generation, sa.not_(of_earlier.c.dry_run))
-        .order_by(earlier.c.generation.desc())
-        .limit(1)
-        .correlate(vendor_run)
-        .scalar_subquery()
-    )
+    before = _before(vendor_run)
     statement = (
         sa.select(
             row.vendor,
             row.generation,
-            _before.c.generation,
-            _before.c.snapshot_path,
-            _before.c.rules_digest,
+            before.c.generation,
+            before.c.snapshot_path,
+            before.c.rules_digest,
             newest_path(row.vendor),
         )
         .join(run, run.c.run_id == row.run_id)
         .join(vendor, vendor.c.vendor == row.vendor)
-        .join(_before, _before.c.vendor == row.vendor)
+        .join(before, sa.true())
         .where(row.run_id == run_id, among(row.vendor, list(names)), sa.not_(run.c.dry_run))
         .where(sa.func.cardinality(run.c.skus) == 0)
         .where(row.state == VendorState.OPEN, row.raw_path.is_not(None), row.snapshot_path.is_(None))
         .where(sa.or_(row.reported_path.is_(None), run.c.kind == "full"))
-        .where(sa.func.coalesce(row.raw_digest == _before.c.raw_digest, row.raw_path == _before.c.raw_path))
-        .where(_before.c.generation == last, _before.c.state == VendorState.UNCHANGED, *_NOTHING)
-        .where(*(_before.c[name].is_not(None) for name in ("raw_path", "snapshot_path", "raw_digest", "rules_digest")))
-        .where(sa.func.coalesce(_before.c.base_version, 0) == vendor.c.baseline_version)
+        .where(sa.func.coalesce(row.raw_digest == before.c.raw_digest, row.raw_path == before.c.raw_path))
+        .where(*_left_nothing(before))
+        .where(sa.func.coalesce(before.c.base_version, 0) == vendor.c.baseline_version)
         .where(*(sa.not_(one) for one in _asks(row.vendor, approval_hours)))
     )
     return [Quiet(*found) for found in connection.execute(statement)]
+
+
+def _before(of: sa.Table) -> sa.FromClause:
+    """The last run of a vendor before this one, as one row of an index: the runs of a year are not read for it."""
+    earlier, of_earlier = vendor_run.alias("earlier"), run.alias("of_earlier")
+    return (
+        sa.select(earlier)
+        .join(of_earlier, of_earlier.c.run_id == earlier.c.run_id)
+        .where(earlier.c.vendor == of.c.vendor, earlier.c.generation < of.c.generation, sa.not_(of_earlier.c.dry_run))
+        .order_by(earlier.c.generation.desc())
+        .limit(1)
+        .lateral("before")
+    )
 
 
 def _asks(name: sa.ColumnElement[str], approval_hours: float) -> list[sa.ColumnElement[bool]]:
@@ -108,7 +108,7 @@ def _asks(name: sa.ColumnElement[str], approval_hours: float) -> list[sa.ColumnE
     return [
         sa.exists().where(job.c.vendor == name, job.c.state.in_(OPEN_STATES)),
         sa.exists().where(batch.c.vendor == name, batch.c.state == BatchState.PLANNED),
-        sa.exists().where(rejection.c.vendor == name),
+        any_row(rejection, rejection.c.vendor == name),
         restorations.is_in_force(name),
         extracts.is_unrestored(name),
         holds.is_concerned(Subject.CATALOG, name, hours=approval_hours),
@@ -121,7 +121,7 @@ def repeat(connection: Connection, run_id: int, same: Collection[Quiet]) -> list
 
     A vendor that was read again since `quiet` judged it is not among them.
     """
-    row = vendor_run.c
+    row, before = vendor_run.c, vendor_run.alias("before")
     judged = [{"vendor": one.vendor, "generation": one.generation, "same_as": one.generation_before} for one in same]
     named = coming(vendor_run, ["vendor", "generation", "same_as"], judged)
     kept = ("snapshot_path", "delta_path", "base_version", "rows_snapshot", "raw_digest", "rules_digest")
@@ -129,10 +129,10 @@ def repeat(connection: Connection, run_id: int, same: Collection[Quiet]) -> list
         vendor_run.update()
         .where(row.run_id == run_id, row.vendor == named.c.vendor, row.generation == named.c.generation)
         .where(row.state == VendorState.OPEN, row.snapshot_path.is_(None))
-        .where(_before.c.vendor == row.vendor, _before.c.generation == named.c.same_as)
+        .where(before.c.vendor == row.vendor, before.c.generation == named.c.same_as)
         .values(
-            **{name: _before.c[name] for name in kept},
-            same_as=sa.func.coalesce(_before.c.same_as, _before.c.generation),
+            **{name: before.c[name] for name in kept},
+            same_as=sa.func.coalesce(before.c.same_as, before.c.generation),
             state=VendorState.UNCHANGED,
             updated_at=instant(),
         )

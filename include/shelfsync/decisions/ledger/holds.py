@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
-from shelfsync.store.bulk import among
+from shelfsync.store.bulk import among, any_row
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -335,13 +335,14 @@ def _usable(hours: float | None) -> sa.ColumnElement[bool]:
 
 def is_concerned(subject: Subject, vendor: sa.ColumnElement[str], *, hours: float) -> sa.ColumnElement[bool]:
     """Whether something of a vendor is held, or an approval of the last `hours` may still release something, within a query."""
-    held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
+    mine = (hold.c.subject == subject, hold.c.vendor == vendor)
+    held = (hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
     approved = (
         hold.c.state == HoldState.APPROVED,
         hold.c.spent_at.is_(None),
         hold.c.decided_at >= after(-hours * 3600),
     )
-    return sa.exists().where(hold.c.subject == subject, hold.c.vendor == vendor, sa.or_(held, sa.and_(*approved)))
+    return sa.or_(any_row(hold, *mine, *held), any_row(hold, *mine, *approved))
 
 
 def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:

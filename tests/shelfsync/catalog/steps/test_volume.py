@@ -14,6 +14,8 @@ pytestmark = pytest.mark.slow
 ROWS = 100_000
 RUNS = 2_000
 """Of one vendor; `status` reads some five rows of each of the 200 vendors, and may."""
+_REJECTED_NOW = "FROM warehouse.rejection WHERE"
+"""What is rejected now is counted for the overview; it is no history, and nothing of years."""
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
@@ -39,7 +41,8 @@ def test_a_day_of_the_catalog_reads_no_table_of_years_from_end_to_end(world):
     world.app.status()
     world.app.rejections("store-001")
     world.app.switches()
-    assert sorted(planner.whole) == []
+    history = {each for each in planner.whole if _REJECTED_NOW not in each}
+    assert sorted(history) == []
 
 
 def test_a_day_of_promotions_reads_no_table_of_years_from_end_to_end(world, make_shop):
