@@ -6,6 +6,7 @@ it shares with the others. An installation without such a section is one chain, 
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.settings_file import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 PREFIX = "SHELFSYNC_CHAINS__"
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -82,26 +83,43 @@ def chain_that_was_alone(file: Mapping[str, Any]) -> str | None:
 
 
 def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every chain, sorted. `sections`: what the file has under `chains`.
+    """Every chain, sorted. `sections`: what the file has under `chains`."""
+    wrong = slips(sections)
+    return tuple(sorted(name for name in {*sections, *_named_by_variables()} if name not in wrong))
 
-    A ConfigurationError: a name that cannot be one, or a variable that names none of the file's chains, which is a slip of the pen.
+
+def slips(sections: Mapping[str, Any]) -> dict[str, ConfigurationError]:
+    """Name -> its error, of each that is no chain: it cannot name one, or a variable names none of the file's chains.
+
+    The error is the one chain's that was probably meant (`meant_by`). The others go on.
     """
-    variables = sorted(name.upper() for name in os.environ if name.upper().startswith(PREFIX))
-    named = {variable.removeprefix(PREFIX).partition("__")[0].lower(): variable for variable in variables}
-    for name in (*sections, *named):
+    named, wrong = _named_by_variables(), {}
+    for name in sorted({*sections, *named}):
         if _NAME.fullmatch(name) is None or len(name) > _NAME_MAX or name in _TAKEN:
-            raise ConfigurationError(
+            wrong[name] = ConfigurationError(
                 named.get(name, f"chains.{name}"),
                 f"{name!r} cannot name a chain",
                 f"Write small letters, digits and single underscores, at most {_NAME_MAX}, a letter first; not pages or webhook.",
             )
-    if sections and (others := sorted(set(named) - set(sections))):
-        raise ConfigurationError(
-            named[others[0]],
-            f"the settings file has no chain {others[0]!r}",
-            f"Its chains are {', '.join(sorted(sections))}; add [chains.{others[0]}] to the file, or correct the variable.",
-        )
-    return tuple(sorted({*sections, *named}))
+        elif sections and name not in sections:
+            wrong[name] = ConfigurationError(
+                named[name],
+                f"the settings file has no chain {name!r}",
+                f"Its chains are {', '.join(sorted(sections))}; add [chains.{name}] to the file, or correct the variable.",
+            )
+    return wrong
+
+
+def meant_by(slip: str, names: Iterable[str]) -> str | None:
+    """The chain that was probably meant; None: no name is near."""
+    found = difflib.get_close_matches(slip.lower(), list(names), n=1)
+    return found[0] if found else None
+
+
+def _named_by_variables() -> dict[str, str]:
+    """Name -> the last variable that names it."""
+    variables = sorted(name.upper() for name in os.environ if name.upper().startswith(PREFIX))
+    return {variable.removeprefix(PREFIX).partition("__")[0].lower(): variable for variable in variables}
 
 
 def require(name: str | None, names: tuple[str, ...]) -> None:

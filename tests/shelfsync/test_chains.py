@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from shelfsync.chains import chain_names, choose, chosen, names_in
+from shelfsync.chains import chain_names, choose, chosen, names_in, slips
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings
@@ -183,11 +183,37 @@ def test_a_slip_of_the_pen_is_an_error_and_makes_no_chain(file, monkeypatch, var
 
 
 @pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SHELFSYNC_CHAINS__NROTH__CURRENCY", "USD"),
+        ("SHELFSYNC_CHAINS__NORTH-SEA__CURRENCY", "USD"),
+        ("SHELFSYNC_CHAINS__NORTH__CURENCY", "USD"),
+        ("SHELFSYNC_CHAINS__NORTH__PLATFROM__CHAIN", "x"),
+        ("SHELFSYNC_CHAINS__NORTH__PLATFORM__CHAIM", "x"),
+        ("SHELFSYNC_CHAINS__NORTH__CURRENCY", "no code"),
+        ("SHELFSYNC_CHAINS__NORTH__ERP__VENDOR_IDS", "M1=store"),
+    ],
+)
+def test_a_slip_of_the_pen_stops_the_chain_that_was_meant_and_no_other(file, monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    assert (chain_names(), _of("south_2").currency) == (("north", "south_2"), "EUR")
+    with pytest.raises(ConfigurationError):
+        _of("north")
+
+
+def test_a_section_that_cannot_name_a_chain_stops_no_other(file):
+    file(FILE + '[chains."North Sea"]\ncurrency = "NOK"\n[chains.pages]\ncurrency = "NOK"\n')
+    assert (chain_names(), _of("south_2").currency) == (("north", "south_2"), "EUR")
+    with pytest.raises(ConfigurationError, match="'pages' cannot name a chain"):
+        _of("pages")
+
+
+@pytest.mark.parametrize(
     "name", ["North", "1north", "north__sea", "north-sea", "_x", "x_", "", "ü", "n" * 31, 'n"; DROP']
 )
 def test_a_name_that_cannot_be_one_is_an_error(file, name):
-    with pytest.raises(ConfigurationError, match="cannot name a chain"):
-        names_in({name: {}})
+    assert names_in({name: {}}) == ()
+    assert "cannot name a chain" in str(slips({name: {}})[name])
 
 
 def test_the_list_of_settings_says_which_is_of_the_chain_alone(file, monkeypatch):

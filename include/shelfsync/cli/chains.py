@@ -19,11 +19,12 @@ app = typer.Typer(help="The chains of this installation, where it has several.",
 
 @command(app, "shelfsync chains list", "shelfsync chains list --json", name="list")
 def list_chains() -> Answer:
-    """How each chain is, in one sentence. A chain that cannot be read stops no other."""
-    from shelfsync.chain_overview import state_of
-    from shelfsync.chains import chain_names
+    """How each chain is, in one sentence. A chain that cannot be read stops no other, nor does a name that is no chain."""
+    from shelfsync.chain_overview import ChainState, state_of
+    from shelfsync.chains import chain_names, sections_of, slips
+    from shelfsync.settings_file import read_file
 
-    found = []
+    found = [ChainState(name, str(error), readable=False) for name, error in slips(sections_of(read_file())).items()]
     for name in chain_names():
         with contextlib.ExitStack() as stack:
             found.append(state_of(name, lambda name=name, stack=stack: _open(name, stack)))  # type: ignore[misc]

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from shelfsync.chains import PREFIX as OF_CHAINS
-from shelfsync.chains import chain_in_use, names_in, require, sections_of
+from shelfsync.chains import chain_in_use, meant_by, names_in, require, sections_of, slips, variables_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
 from shelfsync.settings.section import ServiceAddress, section_of
@@ -59,10 +59,12 @@ def read_settings(**overrides: Any) -> Settings:
 
     A ConfigurationError names the first that is wrong, and how it is spelled in the environment.
     """
-    names, file = names_in(sections_of(read_file())), config_file()
+    sections, file = sections_of(read_file()), config_file()
+    names = names_in(sections)
     named = os.environ.get("SHELFSYNC_CONFIG")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
+    _reject_slips(sections, names)
     _reject_unknown(file)
     mask.add(os.environ[name] for name in _OF_LIBRARIES if name in os.environ)
     try:
@@ -147,9 +149,20 @@ def _reject_unknown(file: Path) -> None:
         log.warning("%s", line)
 
 
+def _reject_slips(sections: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Raises the error about a name that is no chain and that was meant for the chain in use, or for any."""
+    chain = chain_in_use()
+    for name, error in slips(sections).items():
+        if chain is None or chain == name or meant_by(name, names) == chain:
+            raise error
+
+
 def unknown_lines() -> list[str]:
-    """A line for each variable that is no setting and resembles none closely. Another program may have set it, so it is no error."""
-    lines = []
+    """A line for each variable that is no setting and resembles none closely, and for each name that is no chain.
+
+    Another program may have set the variable, or another chain is meant, so it is no error of the chain in use.
+    """
+    lines = [str(error) for error in slips(sections_of(read_file())).values()]
     for name in _unknown_names():
         same = [known for known in _names(Settings) if known.endswith(f"__{_setting_of(name)}")]
         meant = f"; the nearest is {_PREFIX}{same[0]}" if same else ""
@@ -159,8 +172,14 @@ def unknown_lines() -> list[str]:
 
 def _unknown_names() -> list[str]:
     """Variables of the environment whose section is none of shelfsync's. pydantic ignores them."""
+    return [name for name in _variables() if _setting_of(name).partition("__")[0].lower() not in Settings.model_fields]
+
+
+def _variables() -> list[str]:
+    """Variables of the environment for the chain in use and for all chains: a slip of the pen in another's stops that one alone."""
+    chain = chain_in_use()
     ours = sorted(name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
-    return [name for name in ours if _setting_of(name).partition("__")[0].lower() not in Settings.model_fields]
+    return [name for name in ours if not name.startswith(OF_CHAINS) or (chain and name.startswith(variables_of(chain)))]
 
 
 def _setting_of(variable: str) -> str:
@@ -172,15 +191,16 @@ def _setting_of(variable: str) -> str:
 
 def _no_json() -> tuple[str, str, str] | None:
     """The first variable of mappings or sections whose value is no JSON, why, and an example; the value itself may be a secret."""
-    for name in sorted(os.environ):
+    values = {name.upper(): value for name, value in os.environ.items()}
+    for name in _variables():
         model: Any = Settings
-        for part in _setting_of(name.upper()).lower().split("__"):
+        for part in _setting_of(name).lower().split("__"):
             model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
-        if name.upper().startswith(_PREFIX) and (example := _example(model)):
+        if example := _example(model):
             try:
-                json.loads(os.environ[name])
+                json.loads(values[name])
             except ValueError as error:
-                return name.upper(), str(error), example
+                return name, str(error), example
     return None
 
 

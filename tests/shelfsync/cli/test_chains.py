@@ -31,6 +31,15 @@ def test_a_chain_that_cannot_be_read_stops_no_other(chains, monkeypatch, capsys)
     assert "secret-of-south" not in out
 
 
+def test_a_name_that_is_no_chain_is_listed_with_its_error(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SHELFSYNC_HOME", str(tmp_path))
+    monkeypatch.setenv("SHELFSYNC_CHAINS__NORTH-SEA__CURRENCY", "NOK")
+    assert run(["chains", "list"]) == ExitCode.PARTLY
+    assert (
+        "north-sea: SHELFSYNC_CHAINS__NORTH-SEA__CURRENCY: 'north-sea' cannot name a chain" in capsys.readouterr().out
+    )
+
+
 def test_an_installation_without_chains_has_one(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("SHELFSYNC_HOME", str(tmp_path))
     assert run(["chains", "list"]) == 0
