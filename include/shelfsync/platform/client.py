@@ -28,6 +28,7 @@ from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.platform.shared_token import SharedTokens, slow_key
+from shelfsync.settings.twin_chains import refuse_twin
 from shelfsync.store.metadata import instant, metadata, text, written
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def open_platform(
     platform = settings.platform
     base_url = _required(platform.base_url, "SHELFSYNC_PLATFORM__BASE_URL", "the platform's address is not set")
     chain = _required(platform.chain, "SHELFSYNC_PLATFORM__CHAIN", "the chain is not set")
+    refuse_twin(settings)
     try:
         limiter = OutageGate(
             RateLimiter(limits, counted(settings), clock, chain=settings.chain or chain), engine, clock
