@@ -89,11 +89,17 @@ class Installation:
         done = self.make("up", timeout_s=UP_TIMEOUT_S)
         assert done.returncode == 0, f"make up ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         self.printed = done.stdout
-        self.__dict__.pop("airflow", None)
+        self.forget_airflow()
         return done.stdout
+
+    def forget_airflow(self) -> None:
+        """Airflow may have another address and another password after this."""
+        if client := self.__dict__.pop("airflow", None):
+            client.close()
 
     def down(self) -> str:
         """`make down`; returns what it printed."""
+        self.forget_airflow()
         done = self.make("down", timeout_s=UP_TIMEOUT_S)
         assert done.returncode == 0, f"make down ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stdout
