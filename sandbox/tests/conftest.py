@@ -27,7 +27,7 @@ def running_platform() -> Iterator[LiveSandbox]:
 @pytest.fixture
 def platform(running_platform: LiveSandbox) -> LiveSandbox:
     """In its initial state, on a clock that does not advance; jobs take no time."""
-    running_platform.control("POST", "reset")
+    running_platform.reset()
     return running_platform
 
 

@@ -29,7 +29,7 @@ def running_platform(request: pytest.FixtureRequest) -> Iterator[LiveSandbox]:
 
 @pytest.fixture
 def platform(running_platform: LiveSandbox) -> LiveSandbox:
-    running_platform.control("POST", "reset")
+    running_platform.reset()
     running_platform.put_products(STORE, ASSORTMENT)
     return running_platform
 

@@ -80,7 +80,7 @@ def world(
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
     """A furnished world of this test alone, with its settings in the environment."""
-    shared_platform.control("POST", "reset")
+    shared_platform.reset()
     world = World(SmallErp(tmp_path / "erp.sqlite"), shared_platform, database_url)
     world.furnish()
     for name, value in world.settings(tmp_path / "home").items():

@@ -39,7 +39,7 @@ def live():
 
 @pytest.fixture
 def platform(live):
-    live.control("POST", "reset")
+    live.reset()
     live.put_products(
         "store-001",
         [

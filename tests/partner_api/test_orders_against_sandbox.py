@@ -31,7 +31,7 @@ def live():
 
 @pytest.fixture
 def platform(live):
-    live.control("POST", "reset")
+    live.reset()
     names = ("JAM", "BREAD", "HONEY")
     live.put_products(STORE, [{"sku": name, "price": 3.0, "active": True, "sales_buffer": 1} for name in names])
     return live

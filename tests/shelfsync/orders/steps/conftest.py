@@ -27,7 +27,7 @@ def shared_platform():
 
 @pytest.fixture
 def platform(shared_platform):
-    shared_platform.control("POST", "reset")
+    shared_platform.reset()
     return shared_platform
 
 
