@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -103,18 +104,26 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
-@pytest.mark.parametrize(
-    "processes",
-    [pytest.param((), id="alone"), pytest.param(("-n", "1"), id="distributed", marks=pytest.mark.slow)],
+PLACES = (
+    "test_0: Captured stdout call",
+    "a log line of shelfsync.catalog.steps",
+    "a log line of partner_api",
+    "task.log",
 )
-def test_a_session_that_leaks_a_canary_fails(tmp_path, leak, processes):
+"""Where each of them is found."""
+
+
+@pytest.mark.parametrize(
+    "processes", [pytest.param((), id="alone"), pytest.param(("-n", "1"), id="distributed", marks=pytest.mark.slow)]
+)
+def test_a_session_that_leaks_canaries_fails_and_names_each_place(tmp_path, processes):
     (tmp_path / "conftest.py").write_text(
         "import canaries\n\ndef pytest_configure(config):\n"
         "    config.pluginmanager.register(canaries.Watch(config), 'canaries')\n",
         "utf-8",
     )
-    text = f"SECRET = 'demo-' + 'secret'\n\ndef test_it(tmp_path):\n    {leak.strip()}\n\ndef test_other():\n    pass\n"
+    tests = [f"def test_{number}(tmp_path):\n    {leak.strip()}\n" for number, leak in enumerate(LEAKS.values())]
+    text = "\n".join(["SECRET = 'demo-' + 'secret'", *tests])
     (tmp_path / "test_leak.py").write_text(text, "utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'base'}"]
@@ -122,7 +131,8 @@ def test_a_session_that_leaks_a_canary_fails(tmp_path, leak, processes):
     session = subprocess.run(
         [*command, *processes], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert "2 passed" in session.stdout
+    assert f"{len(LEAKS)} passed" in session.stdout
     assert session.returncode == 1
-    assert "the platform's client secret in " in session.stdout
+    for place in PLACES:
+        assert re.search(rf"the platform's client secret in .*{re.escape(place)}", session.stdout), place
     shutil.rmtree(tmp_path)  # or this session would find them too, were it in bytecode: Python folds the constant
