@@ -32,7 +32,7 @@ def _measured(kind: str, name: str) -> tuple[int, float, str]:
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     result = subprocess.run(
         [sys.executable, hostile_files.__file__, kind],
-        input=corpus(HEADS[kind])[name],
+        input=corpus(HEADS[kind])[name](),
         stdout=subprocess.PIPE,
         check=True,
         env=here,
