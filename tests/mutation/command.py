@@ -140,7 +140,7 @@ def _environment(tree: Path) -> dict[str, str]:
         str(tree / folder)
         for folder in ("include", "plugins", "sandbox", "sandbox/tests/support", "tests", "tests/support")
     )
-    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1", "EXAMPLES": "20"}
 
 
 @contextlib.contextmanager
