@@ -27,7 +27,7 @@ from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.secret_mask import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Engine
 
@@ -187,14 +187,26 @@ def _secrets_of_this_test_alone() -> Iterator[None]:
     mask.forget()
 
 
-@pytest.fixture
-def database_url(
+@pytest.fixture(scope="session")
+def throwaway_database(
     postgres: EmbeddedPostgres, administration: psycopg.Connection, migrated_template: str
-) -> Iterator[str]:
+) -> Callable[..., contextlib.AbstractContextManager[str]]:
+    """`throwaway_database(template)`: the DSN of a copy of this database, by default a migrated one."""
+
+    @contextlib.contextmanager
+    def made(template: str = migrated_template) -> Iterator[str]:
+        with _database(administration, f"test_{os.getpid()}_{next(_numbers)}", template) as name:
+            yield postgres.dsn(name)
+            canaries.look_into_database(postgres.dsn(name))
+
+    return made
+
+
+@pytest.fixture
+def database_url(throwaway_database: Callable[..., contextlib.AbstractContextManager[str]]) -> Iterator[str]:
     """The DSN of a migrated database of this test alone."""
-    with _database(administration, f"test_{os.getpid()}_{next(_numbers)}", migrated_template) as name:
-        yield postgres.dsn(name)
-        canaries.look_into_database(postgres.dsn(name))
+    with throwaway_database() as url:
+        yield url
 
 
 @pytest.fixture

@@ -41,11 +41,20 @@ def older(context, table, column, minutes):
         )
 
 
-@pytest.fixture
-def context(world):
+def _one_product(world):
     world.platform.put_products("store-001", [PRODUCT])
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
+
+
+@pytest.fixture
+def world(world_after):
+    """After a full sync of one product."""
+    return world_after(_one_product)
+
+
+@pytest.fixture
+def context(world):
     return world.app.context
 
 
@@ -53,8 +62,8 @@ def test_where_all_is_well_nothing_opens(context):
     assert kinds(context) == set()
 
 
-def test_an_installation_without_a_run_has_no_alert(world):
-    assert kinds(world.app.context) == set()
+def test_an_installation_without_a_run_has_no_alert(make_world):
+    assert kinds(make_world().app.context) == set()
 
 
 def test_an_outage_opens_once_it_lasts_and_closes_with_the_next_answer(context):

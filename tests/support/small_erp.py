@@ -14,12 +14,13 @@ _TABLE = "CREATE TABLE stock (vendor TEXT, sku TEXT, barcode TEXT, price TEXT, q
 
 
 class SmallErp:
-    """The table, and its address for SHELFSYNC_ERP__URL; `SQL` reads it."""
+    """The table, and its address for SHELFSYNC_ERP__URL; `SQL` reads it. `new=False`: the file has it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, new: bool = True) -> None:
         self.url = f"sqlite:///{path}"
         self.file = path
-        self.execute(_TABLE)
+        if new:
+            self.execute(_TABLE)
 
     def execute(self, statement: str, *values: Any) -> None:
         with contextlib.closing(sqlite3.connect(self.file)) as connection:

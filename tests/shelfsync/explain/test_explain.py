@@ -11,13 +11,16 @@ from shelfsync.errors import DataError
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
-@pytest.fixture
-def shelf(world):
-    """A vendor whose SKU `a` is acknowledged at 3.99."""
+def _shelf(world):
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "3.99")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def shelf(world_after):
+    """A vendor whose SKU `a` is acknowledged at 3.99."""
+    return world_after(_shelf)
 
 
 def _explain(world, sku="a"):

@@ -36,12 +36,15 @@ def _pages(world, seen, zone="UTC"):
     return lambda path: client.get(ROOT + path)
 
 
-@pytest.fixture
-def synced(world):
+def _synced(world):
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def synced(world_after):
+    return world_after(_synced)
 
 
 def test_one_page_says_how_each_chain_is_and_leads_to_its_pages(synced):

@@ -22,8 +22,7 @@ def _mark(text):
     return re.search(r'name="shown" value="([0-9a-f]+)"', text)[1]
 
 
-@pytest.fixture
-def held(world):
+def _held(world):
     world.platform.put_products(
         V, [{"sku": sku, "barcodes": [], "title": sku, "price": 9.0, "active": True} for sku in "abc"]
     )
@@ -32,7 +31,11 @@ def held(world):
     world.sync("full")
     world.erp.put(V, "b", "20.00")
     world.sync("delta")
-    return world
+
+
+@pytest.fixture
+def held(world_after):
+    return world_after(_held)
 
 
 @pytest.mark.slow

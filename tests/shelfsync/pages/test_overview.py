@@ -14,9 +14,7 @@ def product(sku):
     return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
 
 
-@pytest.fixture
-def chain(world):
-    """Two stores; of the second the platform does not know a product, and a row has no price."""
+def _chain(world):
     world.platform.put_products("store-001", [product(f"a{number}") for number in range(4)])
     world.platform.put_products("store-002", [product("b0")])
     for number in range(4):
@@ -24,7 +22,12 @@ def chain(world):
     for sku, price in (("b0", "1.00"), ("unknown", "1.00"), ("bad", "no price")):
         world.erp.put("store-002", sku, price)
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def chain(world_after):
+    """Two stores; of the second the platform does not know a product, and a row has no price."""
+    return world_after(_chain)
 
 
 def tiles(text):

@@ -13,16 +13,19 @@ import sqlalchemy as sa
 from shelfsync.pages import rows_by_reason
 
 
-@pytest.fixture
-def rejecting(world):
-    """Seven SKUs of two vendors that the platform does not know, and a row without a price."""
+def _seven_unknown(world):
     for number in range(5):
         world.erp.put("store-001", f"u{number}", "1.00")
     for number in range(2):
         world.erp.put("store-002", f"x{number}", "2.50")
     world.erp.put("store-001", "bad", "no price")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def rejecting(world_after):
+    """Seven SKUs of two vendors that the platform does not know, and a row without a price."""
+    return world_after(_seven_unknown)
 
 
 def rows_of(answer):

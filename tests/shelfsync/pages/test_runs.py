@@ -17,9 +17,7 @@ def product(sku):
     return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
 
 
-@pytest.fixture
-def chain(world):
-    """A full run of eight rows, one without a price; a delta with four held prices, one that goes, and a stop-sell."""
+def _chain(world):
     world.platform.put_products("store-001", [product(f"a{number}") for number in range(6)])
     for number in range(6):
         world.erp.put("store-001", f"a{number}", "1.00")
@@ -31,7 +29,12 @@ def chain(world):
     world.erp.put("store-001", "a4", "1.10")
     world.sync("delta")
     world.app.export("test/export", (), progress=lambda *_: None)
-    return world
+
+
+@pytest.fixture
+def chain(world_after):
+    """A full run of eight rows, one without a price; a delta with four held prices, one that goes, and a stop-sell."""
+    return world_after(_chain)
 
 
 def numbers(text):

@@ -14,9 +14,7 @@ def product(sku):
     return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
 
 
-@pytest.fixture
-def chain(world):
-    """Two stores; in the first the platform does not know a product, a row has no price, and four prices are held."""
+def _chain(world):
     for store in ("store-001", "store-002"):
         world.platform.put_products(store, [product(f"a{number}") for number in range(4)])
         for number in range(4):
@@ -29,7 +27,12 @@ def chain(world):
     world.sync("delta")
     world.platform.put_products("store-001", [product("a0")])
     world.app.export("test/export", (), progress=lambda *_: None)
-    return world
+
+
+@pytest.fixture
+def chain(world_after):
+    """Two stores; in the first the platform does not know a product, a row has no price, and four prices are held."""
+    return world_after(_chain)
 
 
 def test_a_day_has_what_happened_and_every_count_leads_to_as_many_rows(chain, browse):

@@ -14,16 +14,19 @@ from shelfsync.store.lake import Lake
 from shelfsync.warehouse.duck import write
 
 
-@pytest.fixture
-def synced(world):
-    """A vendor with three jobs, each with files of its own."""
+def _synced(world):
     world.platform.put_products(
         "store-001", [{"sku": "a", "barcodes": [], "title": "a", "price": 9.99, "active": True}]
     )
     for price in ("1.00", "1.10", "1.20"):
         world.erp.put("store-001", "a", price)
         world.sync("delta")
-    return world
+
+
+@pytest.fixture
+def synced(world_after):
+    """A vendor with three jobs, each with files of its own."""
+    return world_after(_synced)
 
 
 def _rows(file):

@@ -22,16 +22,18 @@ INNOCENT = "e99"
 """The product with an ordinary change in every accident: its price rises a little."""
 
 
-@pytest.fixture
-def shop(make_world):
-    world = make_world(erp={"sql": SQL})
+def _shop(world):
     world.platform.put_products(
         V, [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in [*SKUS, *NEW]]
     )
     for number, sku in enumerate(SKUS):
         world.erp.put(V, sku, f"{2 + number / 100:.2f}", 10)
     assert world.sync("full")["accepted"] == 100
-    return world
+
+
+@pytest.fixture
+def shop(world_after):
+    return world_after(_shop, erp={"sql": SQL})
 
 
 NEW = [f"n{number:02}" for number in range(60)]

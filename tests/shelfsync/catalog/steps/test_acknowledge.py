@@ -15,15 +15,17 @@ A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5, "readback_requests_max": 0}
 
 
-@pytest.fixture
-def shelf(make_world):
-    """Two products whose first values are acknowledged."""
-    world = make_world(sync=SHORT)
+def _shelf(world):
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b")])
     for sku in ("a", "b"):
         world.erp.put("store-001", sku, "1.00")
     assert world.sync("full")["accepted"] == 2
-    return world
+
+
+@pytest.fixture
+def shelf(world_after):
+    """Two products whose first values are acknowledged."""
+    return world_after(_shelf, sync=SHORT)
 
 
 def _price(world, sku="a"):

@@ -22,17 +22,19 @@ class Hurried(SystemClock):
         del seconds
 
 
-@pytest.fixture
-def shop(make_world):
-    """Two products in step with the ERP, which then wants other prices; pauses are short."""
-    world = make_world(rate_limit={"requests_per_minute": 60_000, "pause_max_s": 0.2})
+def _shop(world):
     world.platform.put_products(
         "store-001", [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "ab"]
     )
     for sku in "ab":
         world.erp.put("store-001", sku, "1.00")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def shop(world_after):
+    """Two products in step with the ERP, which then wants other prices; pauses are short."""
+    return world_after(_shop, rate_limit={"requests_per_minute": 60_000, "pause_max_s": 0.2})
 
 
 def _send(shop, *rules):
@@ -99,12 +101,15 @@ def test_a_body_rejected_after_a_lost_response_leaves_its_skus_unconfirmed(shop,
     assert {row["price"] for row in shop.shown().values()} == {1}
 
 
-@pytest.fixture
-def fenced(world):
+def _fenced(world):
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def fenced(world_after):
+    return world_after(_fenced)
 
 
 def _planned_apart(fenced, upto):

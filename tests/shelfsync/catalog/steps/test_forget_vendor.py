@@ -12,15 +12,18 @@ from shelfsync.errors import DataError
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
-@pytest.fixture
-def closed(world):
-    """Two stores, of which the ERP has only the first any more."""
+def _filled(world):
     for vendor in ("store-001", "store-002"):
         world.platform.put_products(vendor, [A])
         world.erp.put(vendor, "a", "1.00")
     assert world.sync("full")["state"] == "succeeded"
     world.erp.execute("DELETE FROM stock WHERE vendor = 'store-002'")
-    return world
+
+
+@pytest.fixture
+def closed(world_after):
+    """Two stores, of which the ERP has only the first any more."""
+    return world_after(_filled)
 
 
 def _vendors(world):

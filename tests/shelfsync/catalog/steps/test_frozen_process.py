@@ -24,14 +24,16 @@ TABLES = ("vendor", "vendor_run", "batch", "job", "baseline", "rejection", "leas
 WORKER = Path(__file__).with_name("step_worker.py")
 
 
-@pytest.fixture
-def shelf(make_world):
-    world = make_world(sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 30, "lease_s": LEASE_S})
+def _shelf(world):
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "1.00")
     assert world.sync("full")["accepted"] == 1
     world.erp.put("store-001", "a", "2.00")
-    return world
+
+
+@pytest.fixture
+def shelf(world_after):
+    return world_after(_shelf, sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 30, "lease_s": LEASE_S})
 
 
 @contextlib.contextmanager

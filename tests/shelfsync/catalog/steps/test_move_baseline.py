@@ -13,15 +13,18 @@ from shelfsync.vendors.under_lease import holding
 VENDOR = "store-001"
 
 
-@pytest.fixture
-def shop(world):
+def _shop(world):
     world.platform.put_products(
         VENDOR, [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "ab"]
     )
     for sku in "ab":
         world.erp.put(VENDOR, sku, "1.00")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def shop(world_after):
+    return world_after(_shop)
 
 
 def _versions(shop):

@@ -10,14 +10,17 @@ from shelfsync.catalog.ledger import observations
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
-@pytest.fixture
-def shelf(world):
-    """Two SKUs in the ERP, of which the platform knows one."""
+def _shelf(world):
     world.platform.put_products("store-001", [A])
     for sku in ("a", "unknown"):
         world.erp.put("store-001", sku, "1.00")
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def shelf(world_after):
+    """Two SKUs in the ERP, of which the platform knows one."""
+    return world_after(_shelf)
 
 
 def _rejections(world, columns="sku, duration, kind, times"):

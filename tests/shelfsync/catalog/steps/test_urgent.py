@@ -12,15 +12,17 @@ A = {"barcodes": [], "title": "A", "price": 9.99, "active": True}
 _keys = itertools.count(1)
 
 
-@pytest.fixture
-def shop(make_world):
-    world = make_world()
+def _shop(world):
     for vendor in ("store-001", "store-002"):
         world.platform.put_products(vendor, [{**A, "sku": sku} for sku in ("a", "b", "c")])
         for sku in ("a", "b", "c"):
             world.erp.put(vendor, sku, "1.00", 10, 1, 5)
     world.sync("full")
-    return world
+
+
+@pytest.fixture
+def shop(world_after):
+    return world_after(_shop)
 
 
 def urgent(world, *skus, vendors=("store-001",), dry_run=False):

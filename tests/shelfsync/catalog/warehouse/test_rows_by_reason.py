@@ -10,9 +10,7 @@ from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, As
 from shelfsync.errors import DataError
 
 
-@pytest.fixture
-def engine(world):
-    """Rejected SKUs of two vendors, and rows with faults, one of which has two and one of which names no vendor."""
+def _rejected_and_faulty(world):
     for vendor, skus in (("store-001", ["a", "B", "ä", "ab", "10", "9"]), ("store-002", ["a", "z"])):
         for sku in skus:
             world.erp.put(vendor, sku, "1.00")
@@ -20,7 +18,12 @@ def engine(world):
         world.erp.put("store-001", sku, price, quantity)
     world.erp.put("", "nobody's", "1.00")
     world.sync("full")
-    return world.app.context.engine
+
+
+@pytest.fixture
+def engine(world_after):
+    """Rejected SKUs of two vendors, and rows with faults, one of which has two and one of which names no vendor."""
+    return world_after(_rejected_and_faulty).app.context.engine
 
 
 @pytest.mark.parametrize("kind", [REJECTED, QUARANTINED])
