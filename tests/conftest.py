@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sandbox_fixture import LiveSandbox
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "10"))
 """Of a property: `make test` tries few, `make test-slow` 45, and `make proof` new ones each week, many more."""
 # A busy machine must not fail a property; CI repeats the same examples, a local run searches for new ones.
 settings.register_profile("local", deadline=None, max_examples=EXAMPLES, print_blob=True)
