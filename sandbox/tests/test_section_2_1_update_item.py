@@ -227,6 +227,7 @@ def test_a_whole_number_may_be_written_in_any_way(platform, partner, quantity):
     assert partner.put(f"/v2/chains/demo-chain/vendors/{STORE}/catalog", content=body).status_code == 202
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     st.dictionaries(

@@ -179,6 +179,7 @@ def test_a_ledger_database_that_is_not_postgresql_is_rejected(connect: Any) -> N
         app_settings(PLATFORM, WEBHOOK)
 
 
+@pytest.mark.slow
 def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from airflow.sdk.log import redact
 

@@ -116,12 +116,14 @@ def test_a_dag_file_holds_no_logic(file: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_worker_that_parses_the_dags_imports_nothing_heavy(parse: list[str]) -> None:
     assert HEAVY & {module.split(".")[0] for module in parse} == set()
     assert "shelfsync.settings" not in parse
     assert "shelfsync.app" not in parse
 
 
+@pytest.mark.slow
 def test_parsing_imports_few_modules_beside_airflows(parse: list[str]) -> None:
     """A count, because a time depends on the machine: each module is a file that every task of every run reads."""
     print(f"all DAG files import {len(parse)} modules beside Airflow's SDK")

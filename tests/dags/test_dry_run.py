@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from airflow_world import World
 
 
+@pytest.mark.slow
 def test_what_a_dry_run_opens_cannot_put(world: World) -> None:
     body = b'{"products":[{"sku":"a","price":7}]}'
     with pytest.raises(ReadOnlyError, match="opened to plan"), open_app(PLATFORM, read_only=True) as context:

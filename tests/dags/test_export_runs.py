@@ -42,6 +42,7 @@ def test_only_the_vendors_of_the_form_are_exported(world: World) -> None:
     assert "store-002" in asked[0]
 
 
+@pytest.mark.slow
 def test_an_export_before_the_first_sync_has_nothing_to_do_and_is_no_failure(world: World) -> None:
     run = world.run("assortment_export")
     assert run.state == "success"

@@ -212,6 +212,7 @@ def test_wrong_credentials_fail_the_run_and_leave_every_order_as_it_is(
     assert orders.platform_status()[order["order_id"]] == "READY_FOR_PICKUP"
 
 
+@pytest.mark.slow
 def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new(orders: Orders) -> None:
     import asyncio
 

@@ -34,6 +34,7 @@ def _token(role: str) -> str:
     return get_auth_manager().generate_jwt(user)
 
 
+@pytest.mark.slow
 def test_a_stranger_sees_nothing(server: TestClient) -> None:
     answer = server.get(VENDORS)
     assert answer.status_code == 401
@@ -58,11 +59,13 @@ def test_airflow_decides_who_may_view_who_may_decide_and_who_may_stop(
     assert rights in answer.text
 
 
+@pytest.mark.slow
 def test_the_cookie_of_airflows_own_pages_is_enough(server: TestClient) -> None:
     server.cookies.set("_token", _token("admin"))
     assert server.get(VENDORS).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_navigation_leads_there(server: TestClient) -> None:
     answer = server.get("/api/v2/plugins", headers={"Authorization": f"Bearer {_token('admin')}"})
     (ours,) = [plugin for plugin in answer.json()["plugins"] if plugin["name"] == "shelfsync"]

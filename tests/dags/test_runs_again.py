@@ -114,6 +114,7 @@ def test_recover_finishes_the_open_work_of_a_run_that_vanished(world: World, las
     assert world.sent() == sent
 
 
+@pytest.mark.slow
 def test_recover_fails_with_the_reason_if_a_job_never_ended(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -124,6 +124,7 @@ def test_an_urgent_run_sends_the_named_skus_alone(world: World, caplog: pytest.L
     assert "vendor store-002, SKU 'a': accepted" in caplog.messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [{"vendors": ["store-002"]}, {"skus": ["a"]}, {}])
 def test_an_urgent_run_without_a_vendor_or_a_sku_does_not_begin(world: World, form: dict[str, Any]) -> None:
     from airflow.sdk.exceptions import ParamValidationError

@@ -15,13 +15,15 @@ from scenarios.day import EDITED, LARGE, ONLY_IN_ERP, ONLY_ON_PLATFORM, SMALL, D
 from scenarios.truth import Truth
 from shelfsync.catalog.warehouse.views import CATALOG_VIEWS
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE_S = 0.6
 """A request takes a little time: at most 0.3 s of the virtual clock, and its log too."""
 
 
 @pytest.fixture(
     scope="module",
-    params=[SMALL, pytest.param(LARGE, marks=[pytest.mark.slow, pytest.mark.proof])],
+    params=[SMALL, pytest.param(LARGE, marks=pytest.mark.proof)],
     ids=["small", "large"],
 )
 def day(request, postgres, migrated_template, tmp_path_factory):
@@ -46,7 +48,6 @@ def _sql(day, statement):
     return day.world.rows(statement)
 
 
-@pytest.mark.slow
 def test_the_export_run_succeeded(day):
     assert (day.summary["state"], day.summary["error"]) == ("succeeded", None)
 

@@ -105,6 +105,7 @@ def cut(price: Decimal) -> Decimal:
     return price.quantize(Decimal("0.001"), rounding=ROUND_DOWN)
 
 
+@pytest.mark.slow
 def test_the_select_of_the_page_reads_what_each_store_sells(erp):
     """Also after a day with every kind of change."""
     for names in ([], ["a day goes by", "stock moves", "price lists", "deleted and back"]):

@@ -44,6 +44,7 @@ def _opened(chain):
         return open_app(read_settings())
 
 
+@pytest.mark.slow
 def test_each_chain_gets_a_database_and_its_requests_are_counted_in_the_shared_one(chains):
     for chain in ("north", "south"):
         with _opened(chain) as context:
@@ -71,6 +72,7 @@ def test_housekeeping_of_a_chain_removes_the_old_use_of_the_shared_limit_and_no_
         assert north.lake.exists(kept)
 
 
+@pytest.mark.slow
 def test_the_database_of_one_chain_is_opened_for_no_other(chains, monkeypatch):
     with _opened("north") as north:
         address = north.engine.url.render_as_string(hide_password=False)

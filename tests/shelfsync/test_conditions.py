@@ -58,6 +58,7 @@ def context(world):
     return world.app.context
 
 
+@pytest.mark.slow
 def test_where_all_is_well_nothing_opens(context):
     assert kinds(context) == set()
 
@@ -80,6 +81,7 @@ def test_no_reading_for_long_is_an_alert_whatever_the_cause(context):
     assert ("not_read", "") in kinds(context)
 
 
+@pytest.mark.slow
 def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, context):
     older(context, "ledger.extract", "read_at", 50)
     older(context, "ledger.feed", "read_at", 50)
@@ -118,6 +120,7 @@ def test_a_pause_is_an_alert_and_hides_that_the_store_is_late(world, context):
     assert kinds(context) == {("paused", "vendor store-001")}
 
 
+@pytest.mark.slow
 def test_a_failed_store_is_an_alert_until_a_run_has_taken_it(world, context):
     with context.engine.begin() as connection:
         connection.execute(
@@ -129,6 +132,7 @@ def test_a_failed_store_is_an_alert_until_a_run_has_taken_it(world, context):
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
 def test_products_that_the_platform_rejects_are_reported_again_with_each_new_one(world, context):
     world.erp.put("store-001", "unknown-1", "2.00")
     world.sync("delta")
@@ -148,6 +152,7 @@ def test_products_that_the_platform_rejects_are_reported_again_with_each_new_one
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
 def test_values_that_the_platform_does_not_keep_are_a_condition_of_their_own(world, context):
     world.erp.put("store-001", "unknown-1", "2.00")
     world.sync("delta")
@@ -170,6 +175,7 @@ def test_changed_columns_are_an_alert_for_a_day_and_each_change_is_reported(cont
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
 def test_stops_in_a_row_are_an_alert_until_a_good_answer(world, context):
     limited = sa.text("UPDATE rate_limit.allowance SET strikes = :n, paused_until = now(), pause_reason = 'status 429'")
     for strikes, expected in ((1, set()), (2, {"rate_limited"}), (3, {"rate_limited"})):
@@ -184,6 +190,7 @@ def test_stops_in_a_row_are_an_alert_until_a_good_answer(world, context):
     assert kinds(context) == set(), "a good answer came, and the other key is not in use any more"
 
 
+@pytest.mark.slow
 def test_a_webhook_that_falls_silent_is_an_alert_until_its_next_event(world, context):
     event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body, received_at) VALUES ('job', :job, :job, '', now() - :ago)"
     for cents in range(conditions.POLLED):
@@ -200,6 +207,7 @@ def test_a_webhook_that_falls_silent_is_an_alert_until_its_next_event(world, con
         assert kinds(context) == expected
 
 
+@pytest.mark.slow
 def test_jobs_that_ended_before_the_last_event_are_no_sign_of_a_silent_webhook(world, context):
     for cents in range(conditions.POLLED):
         world.erp.put("store-001", "a", f"1.0{cents + 1}")
@@ -240,6 +248,7 @@ def refused(context, endpoint, minutes):
         connection.execute(sa.text(row), {"endpoint": endpoint, "m": minutes})
 
 
+@pytest.mark.slow
 def test_calls_with_a_wrong_secret_are_an_alert_once_they_go_on_until_the_platform_has_it(context):
     refused(context, "inbox", 3)
     assert kinds(context) == set(), "a stranger tried once"
@@ -256,6 +265,7 @@ def test_calls_with_a_wrong_secret_are_an_alert_once_they_go_on_until_the_platfo
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
 def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accepted(world, context):
     for number in range(conditions.JUDGED_SKUS):
         world.erp.put("store-001", f"new-{number}", "2.00")
@@ -268,6 +278,7 @@ def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accep
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
 def test_what_a_caller_knows_of_dags_stays_while_another_watch_cannot_ask(context):
     conditions.watch(context, find_dags=lambda: {("dag_off", "housekeeping"): "housekeeping is off"})
     assert kinds(context) == {("dag_off", "housekeeping")}

@@ -153,6 +153,7 @@ def test_a_wait_ends_by_polling_where_no_poll_was_set(sent):
     assert sent.job().state in {"acknowledged", "confirmed"}
 
 
+@pytest.mark.slow
 def test_an_answer_that_comes_after_the_end_of_a_job_changes_nothing(sent):
     stale = sent.job()
     sent.end()

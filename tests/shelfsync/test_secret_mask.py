@@ -53,6 +53,7 @@ def parts(text: str) -> set[str]:
     return {text[at : at + PART] for at in range(len(text) - PART + 1)}
 
 
+@pytest.mark.slow
 @given(st.lists(SECRETS, min_size=1, max_size=5), st.sampled_from(sorted(WAYS)), st.text(max_size=20), st.data())
 def test_no_eight_characters_of_a_secret_leave_in_any_way_that_a_library_writes_it(several, way, around, data):
     masker = Masker()

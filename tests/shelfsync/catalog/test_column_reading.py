@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def look(parts):
     return found.rows()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cells, st.integers(0, 30))
 def test_numbers_have_one_reading_in_any_parts(column, cut):

@@ -172,6 +172,7 @@ def test_what_was_off_sale_already_is_no_stop_sell(shop):
     assert shop.rows("SELECT sum(stops) FROM warehouse.stop_sell") == [(3,)]
 
 
+@pytest.mark.slow
 def test_a_change_whose_earlier_state_is_unknown_is_no_stop_sell(shop):
     """History goes by the month, outcomes with it; a DuckDB file knows the states of the last days alone."""
     shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)

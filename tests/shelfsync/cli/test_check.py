@@ -281,6 +281,7 @@ def test_check_and_plan_name_the_cause_of_a_file_that_cannot_be_read(here, tmp_p
         assert setting in errors
 
 
+@pytest.mark.slow
 def test_check_asks_for_no_store_that_is_a_name_of_a_column_or_a_total(here, sandbox, tmp_path):
     rows = "vendor,sku,price\nstore-001,a,1.89\n"
     (tmp_path / "stock.csv").write_text(

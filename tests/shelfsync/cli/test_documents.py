@@ -36,6 +36,7 @@ def test_a_wrong_command_line_is_exit_code_2_one_line_and_a_document(run, words)
     assert run(*words).stdout == ""
 
 
+@pytest.mark.slow
 def test_a_command_without_its_words_shows_its_help(run):
     done = run("holds")
     assert (done.returncode, "backtest" in done.stdout) == (2, True)

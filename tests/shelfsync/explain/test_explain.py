@@ -27,6 +27,7 @@ def _explain(world, sku="a"):
     return world.app.explain("store-001", sku)
 
 
+@pytest.mark.slow
 def test_a_sku_in_step_is_explained_by_the_job_that_sent_its_price(shelf):
     found = _explain(shelf)
     assert "The platform acknowledged 3.99 at" in found.sentence

@@ -81,6 +81,7 @@ def test_a_declined_price_that_is_approved_after_all_waits_for_nothing(make_held
     assert "The platform acknowledged 399.00 at" in _explain(world).sentence
 
 
+@pytest.mark.slow
 def test_an_old_open_hold_is_found_behind_many_closed_ones(make_held):
     world = make_held()
     with world.app.context.engine.begin() as connection:

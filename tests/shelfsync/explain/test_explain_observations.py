@@ -39,6 +39,7 @@ def _explain(world, sku="a"):
     return world.app.explain("store-001", sku)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["report", "resend"])
 def test_a_sku_that_was_removed_on_the_platform_is_not_reported_as_shown(make_shelf, action):
     shelf = make_shelf(changed_on_platform=action)

@@ -50,6 +50,7 @@ def test_the_time_by_which_customers_see_a_promotion_is_no_earlier_than_the_plat
     assert paid_sentence(then, found.paid.seen_by).startswith("Customers pay 8.00 until")
 
 
+@pytest.mark.slow
 def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):
     found = shop.world.app.explain("store-001", "b")
     assert found.acknowledged.seen_by - found.acknowledged.since == dt.timedelta(seconds=1800)

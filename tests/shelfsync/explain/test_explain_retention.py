@@ -52,6 +52,7 @@ def test_a_price_older_than_the_months_kept_is_not_explained_by_a_later_change_o
     assert "sent it in job 2" not in found
 
 
+@pytest.mark.slow
 def test_an_instant_before_the_months_kept_is_not_explained_by_the_current_state(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "3.99")

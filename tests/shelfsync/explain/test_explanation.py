@@ -70,6 +70,7 @@ def test_a_price_that_an_export_shows_changed_is_no_removal(world):
     assert [event.message for event in _events(world, "observe")] == ["the platform showed this"] * 2
 
 
+@pytest.mark.slow
 def test_a_restoration_and_its_end_are_events_of_its_skus(world):
     _shelf(world, "a", "b")
     then = world.app.explain("store-001", "a").at

@@ -31,6 +31,7 @@ def test_the_erps_price_is_shown_beside_the_restored_one(restored):
     assert "Its values apply again when the restoration ends" in found.sentence
 
 
+@pytest.mark.slow
 def test_a_restoration_that_no_run_has_sent_yet_comes_next(restored):
     found = _explained(restored)
     assert "The platform acknowledged 5.66 at" in found.sentence

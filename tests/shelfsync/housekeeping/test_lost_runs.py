@@ -8,6 +8,7 @@ import sqlalchemy as sa
 PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 
 
+@pytest.mark.slow
 def test_a_lost_run_is_reported_as_failed_with_its_step(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")

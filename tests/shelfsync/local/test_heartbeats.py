@@ -94,6 +94,7 @@ def test_a_scheduler_without_a_heartbeat_is_replaced_after_its_time_and_not_befo
     assert stack.processes.alive("api-server")
 
 
+@pytest.mark.slow
 def test_one_that_beats_again_has_its_whole_time_anew(stack: Stack) -> None:
     stack.beats(scheduler="unhealthy")
     stack.watch(SILENT_S)

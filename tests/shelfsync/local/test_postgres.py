@@ -33,6 +33,7 @@ def home(reachable_folder: Path, request: pytest.FixtureRequest) -> Iterator[Pat
     EmbeddedPostgres(folder).stop()
 
 
+@pytest.mark.slow
 def test_the_first_user_starts_it_and_the_last_one_stops_it(home: Path) -> None:
     server = EmbeddedPostgres(home, fsync=False)
     with running_postgres(home, fsync=False) as first:
@@ -155,6 +156,7 @@ def test_a_port_that_another_process_took_is_left_to_it_and_that_is_reported(hom
     assert f"Port {port} is in use" in lines[0]
 
 
+@pytest.mark.slow
 def test_only_the_password_opens_it_and_only_its_owner_can_read_the_password(home: Path) -> None:
     with running_postgres(home, fsync=False) as dsn:
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
@@ -225,6 +227,7 @@ def test_programs_that_the_server_cannot_reach_are_copied_once_to_where_it_can(h
     assert postgres_binaries.within_reach(unreachable, postgres_binaries.choose(), (place,)) == copied
 
 
+@pytest.mark.slow
 def test_a_database_is_made_once_from_its_template_and_can_be_dropped_under_its_users(home: Path) -> None:
     server = EmbeddedPostgres(home, fsync=False)
     with psycopg.connect(server.ensure_started()) as connection:

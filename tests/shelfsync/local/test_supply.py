@@ -86,6 +86,7 @@ def test_every_pinned_package_is_looked_up_and_what_is_known_fails(vulnerable: s
     assert ("jinja2" in done.stdout) is bool(code)
 
 
+@pytest.mark.slow
 def test_if_the_database_cannot_be_reached_the_report_states_that_nothing_was_looked_up() -> None:
     done = _audit("http://127.0.0.1:9/")
     assert (done.returncode, "NOT DONE" in done.stdout) == (0, True), done.stdout + done.stderr

@@ -92,6 +92,7 @@ def written(text: str) -> str:
     return quote(text.encode("utf-8", "surrogatepass"), safe="")
 
 
+@pytest.mark.slow
 @BRIEFLY
 @given(path=st.sampled_from(PATHS), text=texts, asked=fields)
 @example(path="/explain", text="", asked={"vendor": "store-001", "sku": "a", "at": "9999-12-31T23:59-23:59"})

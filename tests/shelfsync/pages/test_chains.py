@@ -47,6 +47,7 @@ def synced(world_after):
     return world_after(_synced)
 
 
+@pytest.mark.slow
 def test_one_page_says_how_each_chain_is_and_leads_to_its_pages(synced):
     page = _pages(synced, ["north", "south"])("/")
     assert page.status_code == 200

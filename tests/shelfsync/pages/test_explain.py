@@ -7,6 +7,7 @@ import pytest
 from shelfsync.cli.command import read_past
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     world.platform.put_products("store-001", [{"sku": "<b>", "barcodes": [], "title": "A", "price": 9, "active": True}])
     world.erp.put("store-001", "<b>", "3.99")
@@ -20,6 +21,7 @@ def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     assert "No extract had this vendor by then" in then
 
 
+@pytest.mark.slow
 def test_a_time_as_the_page_shows_it_includes_what_was_shown_at_it(world, browse):
     """Times are shown in whole seconds: the fraction of the second must not hide what happened in it."""
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9, "active": True}])

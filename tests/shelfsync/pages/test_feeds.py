@@ -45,6 +45,7 @@ def test_every_dag_feeds_a_page_and_has_its_words():
     assert set(shell.MISSING) == DAGS
 
 
+@pytest.mark.slow
 def test_a_page_whose_dags_run_names_them_and_notes_nothing(browse):
     client = browse()
     for path, dags in PATHS.items():

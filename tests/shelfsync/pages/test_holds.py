@@ -191,6 +191,7 @@ def test_a_decision_that_comes_too_late_is_reported(held, browse):
     assert "Approve" not in pages.get("/holds/1").text
 
 
+@pytest.mark.slow
 def test_an_open_hold_is_shown_however_many_newer_ones_are_decided(held, browse):
     columns = [name for (name,) in held.rows(COLUMNS)]
     values = ", ".join("'declined'" if name == "state" else name for name in columns)

@@ -47,6 +47,7 @@ def numbers(text, title):
     return {unescape(label): number for label, number in rows}
 
 
+@pytest.mark.slow
 def test_every_figure_is_that_of_the_status_and_of_the_warehouse(chain, browse):
     status, text = chain.app.status(), browse(chain.app).get("/").text
     assert f'<p class="lead">{status["sentence"]}</p>' in text
@@ -77,6 +78,7 @@ def test_every_figure_is_that_of_the_status_and_of_the_warehouse(chain, browse):
     assert sum(map(int, used.values())) == status["requests"]["requests"]
 
 
+@pytest.mark.slow
 def test_a_difference_on_the_platform_stands_by_its_cause(chain, browse):
     chain.platform.put_products("store-001", [product("a0")])
     chain.app.export("test/export", (), progress=lambda *_: None)
@@ -101,6 +103,7 @@ def test_a_state_filters_the_stores_and_pages_go_on_behind_each_other(chain, bro
     assert sorted(shown) == ["store-001", "store-002"]
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_person_stands_with_its_link_and_what_happens_meanwhile(chain, browse):
     for number in range(4):
         chain.erp.put("store-001", f"a{number}", "900.00")

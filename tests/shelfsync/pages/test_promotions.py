@@ -70,6 +70,7 @@ def test_a_hold_on_the_page_can_be_approved_and_declined_later(shop, browse):
     assert states == [("approved", "ada"), ("declined", "ada")]
 
 
+@pytest.mark.slow
 def test_a_user_who_may_only_look_decides_nothing(shop, browse):
     shop.erp.put("deep", "a", "1")
     shop.sync()

@@ -26,6 +26,7 @@ def test_a_restoration_in_force_is_in_the_status_and_on_both_pages(world, browse
     assert "<dt>restored</dt>" not in page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
 
 
+@pytest.mark.slow
 def test_the_page_of_the_vendors_shows_the_columns_of_a_job_that_failed(world, browse):
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     for sku in ("a", "b"):

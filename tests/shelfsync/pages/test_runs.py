@@ -47,6 +47,7 @@ def rows_of(answer):
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
+@pytest.mark.slow
 def test_every_number_of_a_run_has_its_rows_and_is_that_of_the_command_line(chain, browse, monkeypatch):
     monkeypatch.setattr(runs, "ROWS_OF_FILE", 2)
     pages = browse(chain.app)

@@ -35,6 +35,7 @@ def chain(world_after):
     return world_after(_chain)
 
 
+@pytest.mark.slow
 def test_a_day_has_what_happened_and_every_count_leads_to_as_many_rows(chain, browse):
     pages = browse(chain.app)
     chain.app.pause("vendor", "store-002", why="of another store", who="ada")

@@ -175,6 +175,7 @@ WITHOUT_SECRET = {
 }
 
 
+@pytest.mark.slow
 def test_the_answer_closes_the_connection_unless_it_is_a_success_for_the_secret(few):
     """`few` allows two connections: a third call is only answered if the others have ended or give way."""
     for name, sent in WITHOUT_SECRET.items():
@@ -191,6 +192,7 @@ def test_the_answer_closes_the_connection_unless_it_is_a_success_for_the_secret(
             assert _is_stored(kept)
 
 
+@pytest.mark.slow
 def test_an_idle_caller_with_the_secret_gives_way_when_nothing_else_does(few):
     with _connect(few) as first, _connect(few) as second:
         for number, one in enumerate((first, second, first)):

@@ -138,6 +138,7 @@ GIVEN_AWAY = [
 ]
 
 
+@pytest.mark.slow
 def test_a_request_with_an_invalid_head_is_rejected_before_its_body(receiver, engine):
     for head, status in GIVEN_AWAY:
         with _connect(receiver) as connection:

@@ -62,6 +62,7 @@ def test_a_day_of_catalog_and_promotions_leaves_every_mirror_equal_to_the_ledger
         assert alike
 
 
+@pytest.mark.slow
 def test_no_row_is_copied_that_is_not_named(shop):
     engine = shop.world.app.context.engine
     with engine.begin() as connection:

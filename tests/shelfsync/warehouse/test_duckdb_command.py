@@ -58,6 +58,7 @@ def test_a_process_of_its_own_writes_every_table_and_view(write, database_url):
             assert opened.execute(f"SELECT * FROM warehouse.{view.name}").fetchall() is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warehouse.duckdb", "Warehouse.2026.duckdb", "rate_limit"])
 def test_a_file_whose_name_would_hide_its_tables_is_rejected_in_one_line(write, name):
     file, done = write(name)

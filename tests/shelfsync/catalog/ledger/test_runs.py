@@ -102,6 +102,7 @@ def test_between_two_tasks_a_run_is_alive_for_as_long_as_a_scheduler_may_take(sh
     assert state_of(shop, run_id) == "open"
 
 
+@pytest.mark.slow
 def test_a_run_that_passed_a_vendor_over_reports_it_and_the_second_in_a_row_raises_one_alarm(shop):
     full, _ = shop.begin("full", upto="guard")
     with runs.at_work(shop.app.context.engine, full, whole=True):

@@ -45,6 +45,7 @@ def test_absence_from_an_unproven_extract_switches_nothing_off(files):
     assert {sku: row["active"] for sku, row in proven.shown().items()} == {"a": True, "b": True, "c": False}
 
 
+@pytest.mark.slow
 def test_an_unproven_extract_ends_no_approval_of_removals(files):
     """Missing rows prove nothing in it, so they do not prove either that these removals are over."""
     write, open_with = files
@@ -67,6 +68,7 @@ def test_an_unproven_extract_ends_no_approval_of_removals(files):
     assert {sku for sku, row in proven.shown().items() if row["active"]} == set(left)
 
 
+@pytest.mark.slow
 def test_an_unproven_extract_ends_no_decision_against_removals(files):
     """A file without most of its rows, declined; then one that proves nothing; then the same accident again, a little at a time."""
     write, open_with = files

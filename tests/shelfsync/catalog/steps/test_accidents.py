@@ -93,7 +93,7 @@ ACCIDENTS = {
 }
 WHOLE = {"duplicate_feed"}
 """Accidents without an ordinary change."""
-NAMED = ("mass_removal", "shifted_decimal", "zero_stock", "mass_repricing", "duplicate_feed")
+NAMED = ("mass_removal", "shifted_decimal")
 
 
 def _sent_items(world: Any) -> list[tuple[Any, ...]]:

@@ -122,6 +122,7 @@ def test_when_the_setting_is_put_right_a_full_sync_sends_at_once_what_waits(make
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skus", [1, 2])
 def test_a_single_bad_row_fails_and_is_rejected_and_nothing_is_left(make_world, skus):
     names = [f"s{number}" for number in range(skus)]

@@ -58,6 +58,7 @@ def approve(world) -> None:
     world.platform.until_quiescent()
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_within_a_row_is_not_read_at_all(shop):
     world, file, _ = shop
     whole = file.read_bytes()

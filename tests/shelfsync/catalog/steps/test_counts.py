@@ -193,6 +193,7 @@ def test_a_sku_that_is_rejected_after_a_failed_job_is_rejected_and_no_longer_unc
     assert counted(shop) == {"erp_rows": 7, "acknowledged": 6, "rejected_for_good": 1}
 
 
+@pytest.mark.slow
 def test_a_vendor_of_which_every_row_is_quarantined_has_all_of_them_there(shop):
     shop.sync("full")
     for number in range(6):

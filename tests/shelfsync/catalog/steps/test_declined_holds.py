@@ -41,6 +41,7 @@ def _put(shop, skus, text):
         shop.erp.put(V, sku, text or f"{2 * (number + 1) + 1}.00", 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["declined", "expired"])
 def test_declined_prices_stay_held_while_some_of_them_cannot_be_read_for_a_run(shop, how):
     _put(shop, DEAR, None)
@@ -55,6 +56,7 @@ def test_declined_prices_stay_held_while_some_of_them_cannot_be_read_for_a_run(s
     assert price(shop, DEAR[0]) == Decimal("1.50")
 
 
+@pytest.mark.slow
 def test_declined_prices_stay_held_though_all_of_them_cannot_be_read_and_what_the_erp_corrects_is_held_no_more(shop):
     _put(shop, DEAR, None)
     shop.sync("delta")

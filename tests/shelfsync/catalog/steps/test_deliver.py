@@ -121,6 +121,7 @@ def _planned_apart(fenced, upto):
     return older, newer, vendors
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_a_newer_one_went_past_is_never_batched(fenced):
     older, newer, vendors = _planned_apart(fenced, "guard")
     assert fenced.app.step("batch", newer, vendors)["done"] == 1

@@ -31,6 +31,7 @@ def prices(world, store):
     return {sku: (row["price"], row["active"]) for sku, row in world.shown(store).items()}
 
 
+@pytest.mark.slow
 def test_the_other_stores_get_their_changes_and_the_run_names_the_broken_one(chain):
     world, folder = chain
     write(folder, "store-001", "2.50")
@@ -51,6 +52,7 @@ def test_the_other_stores_get_their_changes_and_the_run_names_the_broken_one(cha
     assert prices(world, "store-002") == {"a": (3.5, True), "b": (3.5, True)}
 
 
+@pytest.mark.slow
 def test_a_broken_file_of_a_store_that_was_never_synced_makes_no_store(chain):
     world, folder = chain
     (folder / "notes.csv").write_text("call Ada\n")

@@ -166,6 +166,7 @@ def _pass_time(world, length):
 _STATE = "SELECT state FROM ledger.job JOIN ledger.export USING (export_id) WHERE run_key = 'lost'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [(), ("export", "wait"), ("export", "event"), ("export", "wait", "observe")])
 def test_an_export_that_waits_for_its_turn_is_not_lost_before_its_run_is_over(world, steps):
     """Before its request, and before its download, it may wait for the rate limit longer than the platform may work on it."""

@@ -126,6 +126,7 @@ def test_stores_that_are_forbidden_after_one_that_was_served_fail_alone(make_str
     assert _prices(world, 6) == [2, 1, 1, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_only_store_there_is_stands_for_the_credentials(make_street):
     world = make_street(1)
     world.platform.faults({"at": "put_catalog", **FORBIDDEN})

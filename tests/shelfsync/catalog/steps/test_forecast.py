@@ -21,6 +21,7 @@ def make_shop(make_world):
     return make
 
 
+@pytest.mark.slow
 def test_a_run_logs_its_forecast_before_it_sends(make_shop, caplog):
     caplog.set_level(logging.INFO)
     make_shop().sync("full")

@@ -192,6 +192,7 @@ def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_c
     assert {(Decimal(str(shown[sku]["price"])), shown[sku]["active"]) for sku in NEW} == {(Decimal("2.5"), True)}
 
 
+@pytest.mark.slow
 def test_a_store_whose_stock_falls_below_the_sales_buffer_is_held(make_world):
     shop = _stocked(make_world(suppression={"sales_buffer": 3}))
     for number, sku in enumerate(SKUS):

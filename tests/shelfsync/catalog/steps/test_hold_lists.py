@@ -44,6 +44,7 @@ def test_other_vendors_and_older_runs_are_left_alone(past, make_world):
     assert strict.app.holds.backtest(days=0)["lines"][-1] == "nothing was checked"
 
 
+@pytest.mark.slow
 def test_a_run_whose_files_are_gone_is_counted_and_passed_over(past, make_world):
     strict = make_world()
     (path,) = strict.rows("SELECT delta_path FROM ledger.vendor_run ORDER BY generation DESC LIMIT 1")

@@ -236,6 +236,7 @@ def test_a_hold_without_a_decision_in_time_expires(make_world, shop):
     assert price(shop, "s001") == 25
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_no_person(shop):
     shop.erp.put(V, "s001", "25.00")
     summary = shop.sync("delta", dry_run=True)
@@ -337,6 +338,7 @@ def test_a_declined_hold_stays_in_the_history_of_the_approval_after_it(shop):
     ]
 
 
+@pytest.mark.slow
 def test_an_approved_hold_whose_file_cannot_be_read_keeps_no_other_vendor_from_the_recovery(shop, tmp_path):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")

@@ -31,6 +31,7 @@ def shop(make_world, tmp_path):
     return world, write
 
 
+@pytest.mark.slow
 def test_joined_rows_are_quarantined_and_no_product_leaves(shop):
     world, write = shop
     changed = rows("2.50")
@@ -50,6 +51,7 @@ def test_joined_rows_are_quarantined_and_no_product_leaves(shop):
     assert world.sync("delta")["accepted"] == 3
 
 
+@pytest.mark.slow
 def test_a_total_and_a_drawn_line_blame_no_vendor_and_call_no_person(shop):
     world, write = shop
     changed = rows("2.50")
@@ -67,6 +69,7 @@ def test_a_total_and_a_drawn_line_blame_no_vendor_and_call_no_person(shop):
     )
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_be_read_do_not_blame_the_vendor_column(shop):
     world, write = shop
     write([*rows("2.50").values(), f"{V},100009,too,few\n"], count=9)

@@ -62,6 +62,7 @@ _OVERTAKES = (
 )
 
 
+@pytest.mark.slow
 def test_a_baseline_that_moved_meanwhile_is_read_again(shop):
     seen, noted, context = [], [], shop.app.context
     with holding(context, VENDOR) as lease:

@@ -116,6 +116,7 @@ def _finish(shop, run_id, vendors):
         shop.app.step(word, run_id, vendors)
 
 
+@pytest.mark.slow
 def test_a_delta_that_was_passed_over_does_not_mask_the_full_sync_that_ended_since(shop, metrics_sink):
     full, vendors = shop.begin("full")
     delta = shop.sync("delta")["run"]

@@ -43,6 +43,7 @@ def _prices(world):
     return {sku: (Decimal(str(row["price"])), row["active"]) for sku, row in world.shown().items()}
 
 
+@pytest.mark.slow
 def test_a_delta_after_an_old_backup_sends_what_differs_from_the_backup(restored):
     assert restored.sync("delta")["state"] == "succeeded"
     shown = _prices(restored)

@@ -65,6 +65,7 @@ def test_a_plan_shows_what_would_be_sent_held_and_quarantined_and_how_long_it_ta
     )
 
 
+@pytest.mark.slow
 def test_a_plan_leaves_ledger_and_platform_as_they_were(shop):
     before = len(shop.sent()), shop.rows("SELECT * FROM ledger.vendor"), shop.rows("SELECT * FROM ledger.baseline")
     _plan(shop)
@@ -149,6 +150,7 @@ def test_an_approval_since_rejects_the_plan(shop):
     _rejected(shop, plan, "guards: vendor store-001")
 
 
+@pytest.mark.slow
 def test_another_store_rejects_the_plan(shop):
     plan = _plan(shop)["plan"]
     shop.erp.execute("DELETE FROM stock")
@@ -156,6 +158,7 @@ def test_another_store_rejects_the_plan(shop):
         _rejected(shop, plan, "snapshot")
 
 
+@pytest.mark.slow
 def test_a_plan_is_read_back_unchanged_and_a_changed_one_is_rejected(shop, tmp_path):
     plan = _plan(shop, "full")["plan"]
     file = tmp_path / "plan.json"
@@ -249,6 +252,7 @@ def test_a_plan_replaces_an_older_plan_and_no_file_of_something_else(tmp_path, c
         plans.write({}, Path(os.devnull))
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_a_plan(shop):
     text = json.dumps(_plan(shop)["plan"], default=str)
     assert "demo-secret" not in text

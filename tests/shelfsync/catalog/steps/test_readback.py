@@ -143,6 +143,7 @@ def test_a_listing_that_costs_more_than_allowed_is_not_read(make_shelf, most):
     assert _asked(shelf, "list_catalog") == most  # the first page has the number of pages
 
 
+@pytest.mark.slow
 def test_a_platform_without_a_status_call_is_asked_once_and_left_alone_for_a_while(make_world):
     world = make_world(sync={**SHORT, "job_deadline_s": 2.5})
     world.platform.put_products("store-001", [A])

@@ -304,6 +304,7 @@ def test_a_change_younger_than_the_propagation_time_is_not_judged(make_shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_what_was_too_young_is_judged_by_the_next_export(make_shelf):
     """ "Too young" is no cause that the next observation of the same value may take over."""
     shelf = make_shelf(drift={"propagation_s": 1800})

@@ -48,6 +48,7 @@ def _time_passes(world, seconds):
         connection.execute(sa.text(f"UPDATE ledger.rejection SET next_try_at = {passed}"))
 
 
+@pytest.mark.slow
 def test_an_unknown_sku_is_rejected_for_good_and_its_row_has_the_remedy(shelf):
     assert _rejections(shelf) == [("unknown", "permanent", "unknown_sku", 1)]
     ((todo, again),) = _rejections(shelf, "what_to_do, next_try_at")

@@ -119,6 +119,7 @@ def test_skus_of_a_category_that_were_never_accepted_are_left_out_and_reported(m
         _restore(world, first, skus=["a", "stranger"])
 
 
+@pytest.mark.slow
 def test_an_unknown_category_is_reported_in_one_line(mistaken):
     world, before = mistaken
     with pytest.raises(DataError, match="the ERP never named a category"):

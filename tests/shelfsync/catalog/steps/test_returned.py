@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 A = {"barcodes": [], "title": "A", "price": 9.99, "active": True}
 SKUS = tuple(f"p{number}" for number in range(8))
 
 
+@pytest.mark.slow
 def test_a_product_that_left_an_erp_without_the_column_active_is_on_sale_again_when_it_comes_back(make_world):
     world = make_world(erp={"sql": "SELECT vendor, sku, price, quantity FROM stock"})
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])

@@ -7,6 +7,7 @@ import pytest
 from shelfsync.catalog.steps.rows_of_run import COLUMNS, Stage, observed, rows_of_run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 100])
 def test_a_part_is_never_larger_than_asked_for(world, most):
     for number in range(3):

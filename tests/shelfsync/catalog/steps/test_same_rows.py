@@ -42,6 +42,7 @@ def _status(world):
 RESULTS = "state, snapshot_path, delta_path, base_version, rows_raw, rows_snapshot, raw_digest, rules_digest"
 
 
+@pytest.mark.slow
 def test_a_vendor_that_was_read_again_the_same_has_the_results_of_its_run_before_and_the_time_of_the_new_one(
     in_step, metrics_sink
 ):

@@ -25,6 +25,7 @@ def active(shop):
     return {sku: product["active"] for sku, product in shop.shown().items()}
 
 
+@pytest.mark.slow
 def test_sales_that_leave_enough_stock_are_suppressed_and_reported(shop):
     before = len(shop.sent())
     for sku in ("a", "b"):
@@ -64,6 +65,7 @@ def test_the_baseline_keeps_the_sent_quantity_until_the_full_sync_sends_everythi
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_plan_shows_what_would_be_suppressed(shop):
     shop.erp.put("store-001", "a", "1.00", 4, 1, 5)
     summary = shop.sync("delta", dry_run=True)
@@ -124,6 +126,7 @@ def test_a_file_sets_buffers_by_sku_category_and_vendor(make_world, shop, tmp_pa
     assert active(by_file)["b"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

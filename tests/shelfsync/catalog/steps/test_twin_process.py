@@ -72,6 +72,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "trusted_s"), CASES)
 def test_a_process_that_was_overtaken_changes_no_row(twins, step, trusted_s, monkeypatch):
     """The row of the second vendor is read before the other process goes on, and read again only if it is old."""

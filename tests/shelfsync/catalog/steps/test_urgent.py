@@ -220,6 +220,7 @@ def test_the_report_does_not_call_equal_what_is_on_its_way_or_could_not_be_sent(
     assert busy["c"].startswith("not sent: the vendor is busy: job 3 of run ")
 
 
+@pytest.mark.slow
 def test_the_report_does_not_call_equal_what_a_pause_keeps_from_leaving(shop):
     shop.erp.put("store-001", "a", "1.20", 0, 1, 5)
     shop.app.pause("vendor", "store-001", why="stocktaking", who="ada")

@@ -98,6 +98,7 @@ def test_thresholds_that_let_nothing_of_a_hold_through_decline_it(shop):
     assert waiting(shop) == []
 
 
+@pytest.mark.slow
 def test_thresholds_that_come_while_a_newer_extract_moves_quantities_approve_the_newest(shop):
     renumber(shop)
     (number,) = [hold["hold_id"] for hold in waiting(shop)]
@@ -117,6 +118,7 @@ def test_thresholds_that_come_while_a_newer_extract_moves_quantities_approve_the
     assert {row["quantity"] for row in shop.app.holds.show(number)["rows_shown"]} == {9}
 
 
+@pytest.mark.slow
 def test_thresholds_stand_with_the_decision_and_the_question_keeps_its_own(shop):
     number = _twenty_five(shop)
     asked = shop.app.holds.show(number)["thresholds"]

@@ -57,6 +57,7 @@ def portal(platform) -> list[str]:
     return [row["state"] for row in found]
 
 
+@pytest.mark.slow
 def test_at_any_time_some_are_in_force_one_begins_and_one_ends_within_the_hour(erp_engine, now):
     assert sample.campaigns(erp_engine, now) > 3
     rows = campaigns(erp_engine)

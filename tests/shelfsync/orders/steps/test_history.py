@@ -98,6 +98,7 @@ def test_an_event_too_large_to_be_received_is_found_by_the_history(world):
     assert (order["order_id"],) in [tuple(row) for row in world.rows("SELECT order_id FROM ledger.order_gap")]
 
 
+@pytest.mark.slow
 def test_what_is_older_than_the_first_event_ever_is_no_gap(quiet):
     place_many(quiet, 2)
     assert quiet.app.orders.history(["store-001"])["gaps"] == 0

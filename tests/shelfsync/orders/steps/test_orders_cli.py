@@ -86,6 +86,7 @@ def test_a_result_that_was_not_stored_is_not_reported_as_handled(world, run, tmp
     )
 
 
+@pytest.mark.slow
 def test_a_dry_run_leaves_the_result_id_of_its_file_to_the_result_itself(world, here, tmp_path):
     order = world.place("MILK")
     world.receive_events()
@@ -100,11 +101,13 @@ def test_a_dry_run_leaves_the_result_id_of_its_file_to_the_result_itself(world, 
     assert world.report(order, "fulfil", {"sku": "MILK", "status": "picked"}, result_id="till-7/991").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_unknown_order_is_an_error_of_one_line(world, run):
     ended = run("show", "unknown")
     assert (ended.returncode, ended.stderr.count("\n")) == (4, 1)
 
 
+@pytest.mark.slow
 def test_a_code_that_two_stores_use_changes_no_order_until_the_order_id_is_named(world, here):
     world.platform.put_products("store-002", ASSORTMENT)
     older = world.place("MILK", vendor="store-002", ago_s=600)

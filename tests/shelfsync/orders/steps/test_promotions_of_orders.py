@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from promotion_bodies import final, promotion_body
 
 HEADER = "campaign,vendor,sku,price,base_price,name,start_time,end_time\n"
 
 
+@pytest.mark.slow
 def test_a_promotion_on_an_order_that_the_erp_does_not_know_is_found_and_ours_is_not(make_world, platform, tmp_path):
     file = tmp_path / "promotions.csv"
     file.write_text(f"{HEADER}ours,store-001,JAM,2.50,3.00,Ours,2020-01-01T00:00:00Z,2099-01-01T00:00:00Z\n", "utf-8")

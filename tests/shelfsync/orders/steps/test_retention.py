@@ -81,6 +81,7 @@ def test_a_customer_received_late_is_kept_for_the_rest_of_the_orders_days(world)
     assert world.rows(found) == [(dt.timedelta(days=30),)]
 
 
+@pytest.mark.slow
 def test_an_event_keeps_its_customer_no_longer_than_an_order_does(make_world):
     """The body of an event that is not applied has the customer; the identity of every event has a hash of it."""
     world = make_world(orders={"customer_days": 5}, housekeeping={"event_days": 300})

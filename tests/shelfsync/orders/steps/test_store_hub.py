@@ -130,6 +130,7 @@ def test_what_is_weighed_comes_back_with_its_weight_and_leaves_the_stock_by_it(w
     assert stock(erp_engine, sku) == before - Decimal(str(item["pricing"]["weight"]))
 
 
+@pytest.mark.slow
 def test_an_order_is_picked_after_some_seconds_and_a_cancelled_one_never(world, make_hub, erp_engine):
     hub = make_hub(picking_delay_s=3600)
     order = ordered(world)

@@ -65,6 +65,7 @@ def test_cancellations_have_their_reason(fulfilled_orders):
     ]
 
 
+@pytest.mark.slow
 def test_promises_are_held_against_what_was_ready(fulfilled_orders):
     rows = one(fulfilled_orders, "order_promise", "status, early_s > 0")
     assert sorted(rows, key=str) == [
@@ -75,6 +76,7 @@ def test_promises_are_held_against_what_was_ready(fulfilled_orders):
     ]
 
 
+@pytest.mark.slow
 def test_the_picking_time_is_that_of_fulfilled_orders(fulfilled_orders):
     ((orders, median_s, p90_s),) = one(fulfilled_orders, "order_picking_time", "orders, picked_p50_s, picked_p90_s")
     assert orders == 2

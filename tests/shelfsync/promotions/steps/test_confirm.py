@@ -67,6 +67,7 @@ def test_a_result_that_cannot_be_used_stops_no_other_campaign_and_the_deadline_e
     assert dict(shop.rows(STATES)) == {"c1": "unconfirmed", "c2": "acknowledged"}
 
 
+@pytest.mark.slow
 def test_a_campaign_whose_request_cannot_be_made_stops_no_other(shop, path):
     kept = shop.world.app.context.lake.write_bytes("promotion_body", "all", ".json", b"cut")
     _write(shop, _of_first("body_path = %(path)s", "promotion_request"), path=kept)
@@ -95,6 +96,7 @@ def test_a_question_that_raises_anything_stops_no_other_campaign(shop, path, mon
     assert dict(shop.rows(STATES)) == {"c1": "open", "c2": "acknowledged"}
 
 
+@pytest.mark.slow
 def test_a_campaign_without_an_end_stops_no_other_whatever_the_zone_of_the_server_is(make_shop, monkeypatch):
     shop = make_shop(time_zone="Asia/Kolkata")
     engine = shop.world.app.context.engine

@@ -65,6 +65,7 @@ def test_the_old_promotion_stays_while_the_platform_rejects_every_sku_of_its_rep
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

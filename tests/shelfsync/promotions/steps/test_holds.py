@@ -16,6 +16,7 @@ HOLDS = "SELECT hold_id, state, rows FROM ledger.hold WHERE superseded_by IS NUL
 ACTS = "SELECT hold_id, state, decided_by, place, why, ignored IS NOT NULL FROM ledger.decision ORDER BY decision_id"
 
 
+@pytest.mark.slow
 def test_one_decision_stands_is_told_to_a_late_answer_and_starts_the_sending(shop):
     shop.erp.put("deep", "a", "1")
     shop.sync()
@@ -60,6 +61,7 @@ def test_one_decision_stands_is_told_to_a_late_answer_and_starts_the_sending(sho
     assert shop.rows(HOLDS) == [(1, "approved", 1), (2, "open", 1)], "the new row alone is held"
 
 
+@pytest.mark.slow
 def test_other_thresholds_for_once_send_what_they_let_through_and_decline_the_rest(shop):
     shop.erp.put("deep", "a", "1")
     shop.erp.put("deep", "b", "2.5")

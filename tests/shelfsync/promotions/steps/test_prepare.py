@@ -267,6 +267,7 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     assert shop.seen() == {"b": 1.0}
 
 
+@pytest.mark.slow
 def test_the_list_of_holds_names_what_was_declined_and_how_to_take_it_back(shop, monkeypatch):
     shop.erp.put("c1", "a", "1")
     shop.sync()

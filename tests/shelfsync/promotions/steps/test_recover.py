@@ -37,6 +37,7 @@ def test_recover_confirms_ended_jobs_although_nothing_can_be_sent(shop):
     assert shop.rows(OPEN) == [("c1", "acknowledged"), ("c2", "planned")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["recover", "confirm"])
 def test_a_job_past_its_deadline_is_polled_once_more_before_it_is_unconfirmed(shop, step):
     shop.erp.put("c1", "a", "8")
@@ -48,6 +49,7 @@ def test_a_job_past_its_deadline_is_polled_once_more_before_it_is_unconfirmed(sh
     assert shop.rows(OPEN) == [("c1", "acknowledged")]
 
 
+@pytest.mark.slow
 def test_a_command_that_finds_no_platform_ends_its_run_and_says_try_again(shop, monkeypatch):
     shop.erp.put("c1", "a", "8")
     credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))

@@ -148,6 +148,7 @@ def test_what_was_ended_can_be_wanted_again(shop):
     assert shop.rows("SELECT state FROM ledger.promotion WHERE campaign = 'c1'") == [("sent",)]
 
 
+@pytest.mark.slow
 def test_a_promotion_is_sent_before_it_begins_and_needs_nothing_when_its_time_is_over(make_shop):
     shop = make_shop()
     shop.erp.put("soon", "a", "8", start=1, end=2)

@@ -81,6 +81,7 @@ def test_an_unconfirmed_promotion_is_reported_as_unknown_and_never_as_none(make_
     assert [row["known"] for row in price.promotions] == [False]
 
 
+@pytest.mark.slow
 def test_a_price_that_changed_after_the_last_export_is_no_finding_of_an_ended_promotion(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()

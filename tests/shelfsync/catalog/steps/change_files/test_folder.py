@@ -37,6 +37,7 @@ def test_a_file_whose_name_is_not_utf_8_is_set_aside_alone(world, folder):
     world.app.check()
 
 
+@pytest.mark.slow
 def test_a_file_in_a_folder_whose_name_is_not_utf_8_is_set_aside_too(make_world, world, erp, folder):
     feed = {"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder / "{vendor}" / "*.csv")}
     stores = make_world(erp=feed)

@@ -28,6 +28,7 @@ def test_the_later_file_counts_although_the_mapping_hook_makes_several_rows_of_o
     assert hooked.rows("SELECT sum(rows) FROM ledger.change_file") == [(10,)]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_removed_while_it_waits_is_waited_for_no_more(world, folder):
     extracted(world, "full")
     drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
@@ -44,6 +45,7 @@ def test_a_file_that_is_removed_while_it_waits_is_waited_for_no_more(world, fold
     assert world.app.status()["alarms"] == []
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_back_after_it_waited_is_not_counted_as_taken(world, folder):
     extracted(world, "full")
     drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
@@ -60,6 +62,7 @@ def test_a_file_that_comes_back_after_it_waited_is_not_counted_as_taken(world, f
     assert (held(world)["a"], states(world)) == (1, {"0001.csv": "quarantined"})
 
 
+@pytest.mark.slow
 def test_a_file_that_is_replayed_brings_back_no_older_value(world, folder):
     extracted(world, "full")
     bad = folder / "0001.csv"
@@ -147,6 +150,7 @@ def test_the_last_name_stays_if_the_erp_removes_its_oldest_files_first(world, fo
     assert (held(world)["a"], states(world)) == (10, {"0002x.csv": "quarantined", "0003.csv": "taken"})
 
 
+@pytest.mark.slow
 def test_a_quarantined_file_of_which_nothing_was_taken_keeps_no_later_one_out(world, folder):
     extracted(world, "full")
     (folder / "readme.txt").write_text("Files of changes.\n")
