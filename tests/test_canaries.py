@@ -116,7 +116,7 @@ PLACES = (
 @pytest.mark.parametrize(
     "processes", [pytest.param((), id="alone"), pytest.param(("-n", "1"), id="distributed", marks=pytest.mark.slow)]
 )
-def test_a_session_that_leaks_canaries_fails_and_names_each_place(tmp_path, processes):
+def test_a_session_that_leaks_a_canary_fails(tmp_path, processes):
     (tmp_path / "conftest.py").write_text(
         "import canaries\n\ndef pytest_configure(config):\n"
         "    config.pluginmanager.register(canaries.Watch(config), 'canaries')\n",
