@@ -55,7 +55,8 @@ def test_seeds_hold_as_many_as_fit_the_time(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1001, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(1002, 1006))])
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(1001, 1006))
 def test_more_seeds_hold(world, seed):
     verdict = try_seed(world, seed)
     assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
