@@ -42,6 +42,7 @@ def forgotten(world):
         Forgetful(world, seed).run()
 
 
+@pytest.mark.proof
 def test_the_model_sees_a_file_that_is_taken_twice(world):
     with pytest.raises(Broken) as broken:
         forgotten(world)

@@ -24,6 +24,7 @@ def test_no_order_is_lost_handed_over_in_a_wrong_state_or_cancelled_by_us(world)
     assert sum(one.results for one in verdicts) > 5
 
 
+@pytest.mark.proof
 def test_many_seeds_of_orders(world):
     ends: Counter[str] = Counter()
     deaths = orders = illegal = 0
