@@ -14,7 +14,7 @@ setup:   ## the environment in .venv, from requirements-dev.txt
 lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer versions
 	@scripts/lock.sh $(ARGS)
 
-test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for some of them
+test: setup   ## the tests, some five minutes on two cores; ARGS="-k word" for some of them
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --timeout=300 -m "not slow and not scale" $(ARGS)
 
 test-slow: setup   ## the long ones, most of an hour: a whole installation, real kills, large data, real minutes; ARGS="-k word"
