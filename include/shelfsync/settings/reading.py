@@ -20,6 +20,7 @@ from shelfsync.chains import PREFIX as OF_CHAINS
 from shelfsync.chains import chain_in_use, meant_by, names_in, require, sections_of, slips, variables_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
+from shelfsync.settings.secret_files import file_variables
 from shelfsync.settings.section import ServiceAddress, section_of
 from shelfsync.settings.settings import Settings, given_by
 from shelfsync.settings_file import FILE, config_file, read_file
@@ -172,7 +173,8 @@ def unknown_lines() -> list[str]:
 
 def _unknown_names() -> list[str]:
     """Variables of the environment whose section is none of shelfsync's. pydantic ignores them."""
-    return [name for name in _variables() if _setting_of(name).partition("__")[0].lower() not in Settings.model_fields]
+    known = {*map(str.upper, Settings.model_fields), *file_variables(Settings)}
+    return [name for name in _variables() if not {_setting_of(name), _setting_of(name).partition("__")[0]} & known]
 
 
 def _variables() -> list[str]:

@@ -12,7 +12,6 @@ from pydantic import SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -36,6 +35,7 @@ from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.port import check_port
 from shelfsync.settings.promotions import PromotionSettings
+from shelfsync.settings.secret_files import Environment
 from shelfsync.settings_file import HOME, config_file, read_file
 
 
@@ -172,15 +172,15 @@ def given_by(settings_cls: type[BaseSettings]) -> Given:
     shared.pop("chains", None)
     if chain is None:
         of_all = {
-            "environment": EnvSettingsSource(settings_cls),
+            "environment": Environment(settings_cls),
             f"file {file}": InitSettingsSource(settings_cls, shared),
         }
         return Given({}, of_all)
     own = {
-        "environment of the chain": EnvSettingsSource(settings_cls, env_prefix=variables_of(chain)),
+        "environment of the chain": Environment(settings_cls, env_prefix=variables_of(chain)),
         f"file {file}, [chains.{chain}]": InitSettingsSource(settings_cls, of_chain),
     }
-    texts = {"environment": EnvSettingsSource(settings_cls)(), f"file {file}": shared}
+    texts = {"environment": Environment(settings_cls)(), f"file {file}": shared}
     return Given(
         own,
         {
