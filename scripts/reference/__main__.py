@@ -95,11 +95,6 @@ def sandbox() -> str:
     return (ROOT / "sandbox/README.md").read_text("utf-8").partition("\n")[2]
 
 
-def sandbox_rules() -> str:
-    """The rules that the sandbox keeps, without their title."""
-    return (ROOT / "sandbox/docs/rules.md").read_text("utf-8").partition("\n")[2]
-
-
 def operations() -> str:
     """Every operation with its parameters, body and answers; then every shape."""
     whole = yaml.safe_load(CONTRACT.read_text("utf-8"))
@@ -186,7 +181,6 @@ MADE: dict[str, Callable[[], str]] = {
     "reference/client.md": program.client,
     "reference/openapi.md": operations,
     "reference/partner-sandbox.md": sandbox,
-    "internals/sandbox-rules.md": sandbox_rules,
     "reference/ledger.md": ledger,
     "reference/warehouse.md": warehouse,
 }
