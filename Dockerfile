@@ -10,6 +10,16 @@ RUN pip install --no-cache-dir --require-hashes --requirement requirements-build
     && pip install --no-cache-dir --require-hashes --requirement requirements.txt \
     && pip install --no-cache-dir --require-hashes --requirement requirements-erp.txt
 
+# What Airflow's executor needs besides: docker build --build-arg EXECUTOR=CeleryExecutor (KubernetesExecutor), the value of AIRFLOW__CORE__EXECUTOR.
+ARG EXECUTOR=LocalExecutor
+COPY requirements-celery.txt requirements-kubernetes.txt ./
+RUN case "$EXECUTOR" in \
+        LocalExecutor) ;; \
+        CeleryExecutor) pip install --no-cache-dir --require-hashes --requirement requirements-celery.txt ;; \
+        KubernetesExecutor) pip install --no-cache-dir --require-hashes --requirement requirements-kubernetes.txt ;; \
+        *) echo "EXECUTOR=$EXECUTOR is none of LocalExecutor, CeleryExecutor, KubernetesExecutor" >&2; exit 1 ;; \
+    esac
+
 COPY pyproject.toml README.md ./
 COPY include include
 COPY plugins plugins

@@ -23,6 +23,7 @@ def values() -> dict[str, str]:
     return {
         "POSTGRES_PASSWORD": secrets.token_urlsafe(24),
         "RECEIVER_POSTGRES_PASSWORD": secrets.token_urlsafe(24),
+        "REDIS_PASSWORD": secrets.token_urlsafe(24),
         "AIRFLOW_FERNET_KEY": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
         "AIRFLOW_JWT_SECRET": secrets.token_urlsafe(64),
         "AIRFLOW_SESSION_KEY": secrets.token_urlsafe(32),

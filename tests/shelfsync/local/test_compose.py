@@ -18,12 +18,22 @@ from shelfsync.local.services import INIT, SANDBOX, STAYING, Addresses, Service,
 from shelfsync.settings_file import PROJECT
 
 ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
+DEFAULT = re.compile(r"\$\{[A-Z_]+:-([^}]*)\}")
+WORKER, REDIS = "worker", "redis"
+WITH_BROKER = {"scheduler", WORKER}
 
 
 @pytest.fixture(scope="module")
 def compose() -> dict:
     text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
-    return yaml.safe_load(ASKED_FOR.sub(r"${\1}", text))
+    return yaml.load(DEFAULT.sub(r"\1", ASKED_FOR.sub(r"${\1}", text)), Loader=_Loader)
+
+
+class _Loader(yaml.SafeLoader):
+    """A variable's value is text, as Docker Compose passes it on, also where it would read as a number."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: loader.construct_scalar(node))
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +60,68 @@ def table() -> dict[str, Service]:
 
 
 def test_it_has_the_services_of_make_up_and_the_database_and_no_other(compose) -> None:
-    assert set(compose["services"]) == {"postgres", INIT, *STAYING, SANDBOX}
+    assert set(compose["services"]) == {"postgres", INIT, *STAYING, SANDBOX, WORKER, REDIS}
 
 
 @pytest.mark.parametrize("name", [INIT, *STAYING, SANDBOX])
 def test_a_service_has_the_command_and_the_environment_of_the_table(compose, table, name: str) -> None:
     there = compose["services"][name]
     assert tuple(there["command"]) == table[name].command
-    assert there.get("environment", {}) == table[name].environment
+    assert {key: value for key, value in there.get("environment", {}).items() if key not in _of_celery(compose)} == (
+        table[name].environment
+    )
+
+
+def _of_celery(compose: dict) -> set[str]:
+    return set(compose["x-celery"])
+
+
+def test_only_the_scheduler_and_the_workers_reach_the_broker_which_stands_in_a_profile(compose, table) -> None:
+    """Whoever can write into the broker runs code on the workers: the receiver, which strangers call, has no password of it."""
+    services = compose["services"]
+    broker = {name for name, there in services.items() if "REDIS_PASSWORD" in str(there)}
+    assert broker == {*WITH_BROKER, REDIS}
+    assert services[WORKER]["environment"] == services["scheduler"]["environment"]
+    assert services[WORKER]["profiles"] == services[REDIS]["profiles"] == ["celery"]
+    assert "ports" not in services[REDIS]
+    assert "--requirepass" in services[REDIS]["command"]
+
+
+def test_workers_share_a_volume_and_no_file_of_a_process_id(compose) -> None:
+    """Celery refuses to start beside a living process of that number, and in a container all have the same few."""
+    command = compose["services"][WORKER]["command"]
+    assert "state:/var/lib/shelfsync" in compose["services"][WORKER]["volumes"]
+    assert not command[command.index("--pid") + 1].startswith("/var/lib/shelfsync")
+
+
+def test_no_more_tasks_are_placed_than_three_workers_begin_at_once(compose) -> None:
+    environment = compose["services"]["scheduler"]["environment"]
+    begun = 3 * int(environment["AIRFLOW__CELERY__WORKER_CONCURRENCY"])
+    assert int(environment["AIRFLOW__CORE__PARALLELISM"]) <= begun, "or a task that waits is taken for a lost one"
+
+
+def test_the_executor_is_named_once_for_the_image_and_for_airflow(compose) -> None:
+    text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
+    assert text.count("${EXECUTOR:-LocalExecutor}") == 2
+    assert compose["services"][INIT]["build"]["args"] == {"EXECUTOR": "LocalExecutor"}
+    lines = (PROJECT / "Dockerfile").read_text("utf-8").splitlines()
+    assert "ARG EXECUTOR=LocalExecutor" in lines
+    for executor, lock in (("CeleryExecutor", "celery"), ("KubernetesExecutor", "kubernetes")):
+        (line,) = (one for one in lines if one.strip().startswith(f"{executor})"))
+        assert f"--require-hashes --requirement requirements-{lock}.txt" in line
+
+
+def test_the_locks_of_the_executors_change_no_version_that_the_image_has() -> None:
+    """They are installed over it; Airflow 3.3 cannot import the executor of Celery with 5.7."""
+    pinned = re.compile(r"^([a-z0-9._-]+)==(\S+)", re.MULTILINE)
+    image: dict[str, str] = {}
+    for name in ("requirements", "requirements-erp"):
+        image |= dict(pinned.findall((PROJECT / f"{name}.txt").read_text("utf-8")))
+    for name in ("celery", "kubernetes"):
+        added = dict(pinned.findall((PROJECT / f"requirements-{name}.txt").read_text("utf-8")))
+        assert {one: version for one, version in added.items() if image.get(one, version) != version} == {}
+        if name == "celery":
+            assert tuple(map(int, added["celery"].split(".")[:2])) < (5, 7)
 
 
 def test_every_variable_that_it_asks_for_is_written_by_make_env() -> None:
@@ -87,7 +151,7 @@ def test_a_dollar_in_a_setting_is_itself_and_files_of_the_operator_are_within_re
     for service in compose["services"].values():
         assert {one["format"] for one in service.get("env_file", ())} <= {"raw"}
     assert "./config:/etc/shelfsync:ro" in compose["services"]["scheduler"]["volumes"]
-    for name in STAYING:
+    for name in (*STAYING, WORKER):
         assert compose["services"][name]["stop_grace_period"] == "1m", "a triggerer hands its waits over"
 
 
@@ -158,7 +222,7 @@ def test_one_command_makes_a_sandbox_send_its_events_to_the_receiver(sandbox) ->
 
 
 def test_everything_that_stays_waits_for_init_and_comes_back_by_itself(compose) -> None:
-    for name in STAYING:
+    for name in (*STAYING, WORKER):
         there = compose["services"][name]
         assert there["depends_on"] == {"init": {"condition": "service_completed_successfully"}}
         assert there["restart"] == "unless-stopped"
@@ -173,16 +237,8 @@ def test_the_image_has_the_project_at_the_expected_path_and_runs_as_an_ordinary_
     assert {"include", "plugins", "dags"} <= copied
     assert lines.index("USER shelfsync") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
     ignored = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
-    for name in (
-        "include",
-        "plugins",
-        "dags",
-        "requirements.txt",
-        "requirements-build.txt",
-        "pyproject.toml",
-        "README.md",
-    ):
-        assert f"!{name}" in ignored
+    for name in (one for line in lines if line.startswith("COPY") for one in line.split()[1:-1]):
+        assert f"!{name}" in ignored, f"{name} is kept from the build, which therefore fails"
 
 
 def test_no_secret_is_in_the_file_itself(compose) -> None:

@@ -133,6 +133,8 @@ def test_a_wheel_of_pip_that_is_not_the_pinned_one_is_rejected(tmp_path: Path) -
 
 PINNED = (
     "requirements",
+    "requirements-celery",
+    "requirements-kubernetes",
     "requirements-dev",
     "requirements-bench",
     "requirements-uv",
@@ -179,7 +181,7 @@ def test_base_images_are_named_exactly() -> None:
         (PROJECT / "docker-compose.yaml").read_text("utf-8"),
         re.MULTILINE,
     )
-    assert len(images) == 4
+    assert len(images) == 5
     for image in images:
         assert re.fullmatch(r"[a-z]+:\d+(\.\d+)+(-[a-z]+)+(@sha256:[0-9a-f]{64})?", image), image
 
