@@ -78,6 +78,20 @@ def test_rows_that_are_no_longer_kept_are_an_answer_in_words(chain, browse):
     assert (answer.status_code, "no longer kept" in answer.text) == (404, True)
 
 
+def test_if_the_rows_of_one_store_are_no_longer_kept_no_half_of_a_file_is_sent(world, browse):
+    for vendor in ("store-001", "store-002"):
+        world.erp.put(vendor, "a", "1.00")
+    world.sync("full")
+    with world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE ledger.vendor_run SET delta_path = 'delta/store-002/gone.parquet' WHERE vendor = 'store-002'"
+        )
+    pages = browse(world.app)
+    answer = pages.get("/runs/1/rows.csv?stage=changed")
+    assert (answer.status_code, "no longer kept" in answer.text) == (404, True)
+    assert len(rows_of(pages.get("/runs/1/rows.csv?stage=changed&vendor=store-001"))) == 1
+
+
 def test_each_list_begins_behind_the_one_before(world, browse, monkeypatch):
     monkeypatch.setattr(runs, "ROWS", 2)
     for _ in range(5):

@@ -90,11 +90,10 @@ def _of_files(
 ) -> Iterator[list[dict[str, Any]]]:
     with context.engine.connect() as connection:
         files = [dict(row) for row in connection.execute(sa.text(_FILES[stage]), {"run": run_id}).mappings()]
+    files = [file for file in files if file["path"] is not None and vendor in {None, file["vendor"]}]
+    if not all(context.lake.exists(file["path"]) for file in files):
+        raise DataError(f"runs: the rows of run {run_id} are no longer kept; its counts are")
     for file in files:
-        if file["path"] is None or vendor not in {None, file["vendor"]}:
-            continue
-        if not context.lake.exists(file["path"]):
-            raise DataError(f"runs: the rows of run {run_id} are no longer kept; its counts are")
         table = context.lake.read_table(file["path"])
         if stage == Stage.CHANGED:
             table = table.filter(pc.not_equal(table["change"], "same"))
