@@ -15,8 +15,10 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_
 from shelfsync.display import during
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.alerts import ALERTS
+from shelfsync.pages.drift import DRIFT
 from shelfsync.pages.explain import EXPLAIN
 from shelfsync.pages.holds import HOLDS
+from shelfsync.pages.inbox import INBOX
 from shelfsync.pages.orders import ORDERS
 from shelfsync.pages.overview import OVERVIEW
 from shelfsync.pages.pause import SWITCHES
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
     from shelfsync.display import Display
     from shelfsync.pages.shell import DagStates
 
-PAGES = (OVERVIEW, STORE, ALERTS, HOLDS, REJECTIONS, QUARANTINE, RUNS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+PAGES = (
+    *(OVERVIEW, STORE, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
+    *(SWITCHES, EXPLAIN, PROMOTIONS, ORDERS),
+)
 """In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

@@ -16,6 +16,7 @@ from shelfsync.catalog.steps.overview import overview as read_overview
 from shelfsync.catalog.store_condition import Condition
 from shelfsync.decisions.steps.lists import open_by_rule
 from shelfsync.pages.charts import Bar, Bars
+from shelfsync.pages.drift import CAUSES
 from shelfsync.pages.shell import First, Page, context, show
 from shelfsync.terminal import age
 
@@ -31,15 +32,6 @@ ALERTS = 8
 """Open alerts that the first page names."""
 
 _PRIORITIES = {"stop_sell": "off sale", "price": "prices", "catalog": "other changes"}
-_CAUSES = {
-    "never_sent": "not sent yet",
-    "rejected": "the platform rejects it",
-    "held": "a guard holds it",
-    "acknowledged_not_applied": "the platform accepted it and does not show it",
-    "changed_on_platform": "changed on the platform",
-    "export_older_than_change": "the export is older than the change",
-    "unknown": "cause unknown",
-}
 _CALLS = {
     "token": "log-ins",
     "put_catalog": "updates of products",
@@ -140,7 +132,13 @@ def _rejections(found: dict[str, Any]) -> Bars:
 
 def _drift(found: dict[str, Any]) -> Bars:
     bars = [
-        Bar(_CAUSES.get(row["cause"], row["cause"]), row["differing"], f"{row['differing']:,}", "note")
+        Bar(
+            CAUSES.get(row["cause"], row["cause"]),
+            row["differing"],
+            f"{row['differing']:,}",
+            "note",
+            f"/drift?{urlencode({'cause': row['cause']})}",
+        )
         for row in found["drift"]
     ]
     note = "Values that differ in the newest export of each store."

@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_409_CONFLICT
 
-from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.steps.rejected_skus import release
-from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, Asked, Kind, every_page, groups, key, page
+from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
-from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
-from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import Decider, Form, Page, Text, context, lead_to, show
+from shelfsync.pages.lists import Field, list_file, list_values
+from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
+
+if TYPE_CHECKING:
+    from shelfsync.store.keyset_list import KeysetList
 
 REJECTIONS = Page("/rejections", "Rejections", ("catalog_full_sync", "catalog_delta_sync"))
 QUARANTINE = Page("/quarantine", "Quarantine", ("catalog_full_sync", "catalog_delta_sync"))
 
-ROWS = 200
-"""On a page."""
 REASONS = 50
 """On a page; a platform that writes the SKU into its message has as many as SKUs."""
-After = Annotated[list[str], Query(max_length=3)]
-
-
-def _asked(vendor: Text = "", reason: Text = "", sku: Text = "") -> Asked:
-    return Asked(vendor or None, reason or None, sku or None)
-
-
-Filter = Annotated[Asked, Depends(_asked)]
-"""The filter in the address."""
+_FIELDS = (Field("vendor", "store"), Field("sku", "SKU begins with"))
 
 
 @REJECTIONS.router.get("/rejections")
-def rejections(request: Request, asked: Filter, after: After = []) -> HTMLResponse:  # noqa: B006  read only
+def rejections(request: Request) -> HTMLResponse:
     """What `shelfsync rejections list` has; a person with the right to decide may release a SKU."""
-    return _show(request, REJECTIONS, REJECTED, asked, after)
+    return _show(request, REJECTIONS, REJECTED)
 
 
 @QUARANTINE.router.get("/quarantine")
-def quarantine(request: Request, asked: Filter, after: After = []) -> HTMLResponse:  # noqa: B006  read only
+def quarantine(request: Request) -> HTMLResponse:
     """What `shelfsync quarantine` has."""
-    return _show(request, QUARANTINE, QUARANTINED, asked, after)
+    return _show(request, QUARANTINE, QUARANTINED)
 
 
 @REJECTIONS.router.get("/rejections.csv")
-def rejections_file(request: Request, asked: Filter) -> StreamingResponse:
+def rejections_file(request: Request) -> StreamingResponse:
     """All rows that the page has with this filter."""
-    return _file(request, REJECTED, asked, "rejections.csv")
+    return list_file(request, REJECTED, "rejections.csv")
 
 
 @QUARANTINE.router.get("/quarantine.csv")
-def quarantine_file(request: Request, asked: Filter) -> StreamingResponse:
+def quarantine_file(request: Request) -> StreamingResponse:
     """All rows that the page has with this filter."""
-    return _file(request, QUARANTINED, asked, "quarantine.csv")
+    return list_file(request, QUARANTINED, "quarantine.csv")
 
 
 @REJECTIONS.router.post("/rejections/release")
@@ -70,30 +61,17 @@ def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
     return lead_to(request, "/rejections" + (f"?{urlencode(back)}" if back else ""))
 
 
-def _show(request: Request, of: Page, kind: Kind, asked: Asked, after: list[str]) -> HTMLResponse:
-    app = context(request)
-    with app.engine.connect() as connection:
-        found = page(connection, kind, asked, after=after, most=ROWS + 1)
-        reasons = groups(connection, kind, asked, most=REASONS + 1)
-    rows = with_names_of_vendors(app, found[:ROWS])
-    given = {name: value for name, value in vars(asked).items() if value}
-    more = [*given.items(), *(("after", part) for part in key(kind, rows[-1]))] if len(found) > ROWS else []
+def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:
+    values = list_values(request, of, on.path, _FIELDS)
+    asked = values["asked"]
+    with context(request).engine.connect() as connection:
+        reasons = groups(connection, of, asked.filters, most=REASONS + 1)
     return show(
         request,
         "rows_by_reason.html",
-        title=of.title,
-        path=of.path,
-        asked=vars(asked),
-        reasons=[{**one, "query": urlencode({**given, "reason": one["reason"]})} for one in reasons[:REASONS]],
+        title=on.title,
+        reasons=[{**one, "query": asked.with_(reason=one["reason"])} for one in reasons[:REASONS]],
         more_reasons=len(reasons) > REASONS,
-        rows=rows,
-        rejected=kind is REJECTED,
-        query=urlencode(given),
-        next=urlencode(more),
-        begun=bool(after),
+        rejected=of is REJECTED,
+        **values,
     )
-
-
-def _file(request: Request, kind: Kind, asked: Asked, name: str) -> StreamingResponse:
-    app = context(request)
-    return rows_file(app, kind.columns, every_page(app.engine.connect, kind, asked, most=ROWS_OF_FILE), name)

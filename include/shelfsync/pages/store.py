@@ -12,13 +12,11 @@ from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import restore
-from shelfsync.catalog.steps.overview import overview
+from shelfsync.catalog.steps.overview import of_store
 from shelfsync.catalog.steps.store_day import Happening, store_day
-from shelfsync.catalog.warehouse.drift import COLUMNS as DRIFT_COLUMNS
-from shelfsync.catalog.warehouse.drift import every_page
+from shelfsync.catalog.warehouse.drift import OF_OBSERVATION
 from shelfsync.errors import DataError
-from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
-from shelfsync.pages.rows_file import rows_file
+from shelfsync.pages.lists import list_file
 from shelfsync.pages.shell import Decider, Form, Number, Page, Text, context, lead_to, show
 
 STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
@@ -40,7 +38,7 @@ def store(request: Request, vendor: Text = "", day: Text = "") -> HTMLResponse:
         except (ValueError, OverflowError):
             problem = f"{day!r} is no day of a calendar; write it as 2026-03-01"
         else:
-            row = next((one for one in overview(app)["vendors"] if one["vendor"] == vendor), None)
+            row = of_store(app, vendor)
     with app.engine.connect() as connection:
         names = vendors.names(connection)[:NAMES]
     return show(
@@ -70,9 +68,7 @@ def end_restoration(request: Request, form: Form, person: Decider) -> RedirectRe
 @STORE.router.get("/drift/{number}.csv")
 def drift(request: Request, number: Number) -> StreamingResponse:
     """The values that differed in an observation."""
-    app = context(request)
-    pages = every_page(app.engine.connect, number, most=ROWS_OF_FILE)
-    return rows_file(app, DRIFT_COLUMNS, pages, f"drift-{number}.csv")
+    return list_file(request, OF_OBSERVATION, f"drift-{number}.csv", observation_id=str(number))
 
 
 def _linked(event: Happening, vendor: str) -> list[tuple[int, str, str]]:

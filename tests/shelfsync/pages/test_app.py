@@ -28,6 +28,10 @@ PATHS = (
     "/quarantine",
     "/quarantine.csv",
     "/store",
+    "/drift",
+    "/drift.csv",
+    "/inbox",
+    "/inbox.csv",
     "/drift/{}.csv",
     "/runs",
     "/runs/{}",
@@ -43,6 +47,7 @@ FORMS = (
     "/holds/{}/reopen",
     "/holds/rules/{}/approve",
     "/holds/rules/{}/decline",
+    "/inbox/replay",
     "/rejections/release",
     "/store/end-restoration",
     "/switches/{}",
@@ -68,7 +73,7 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 NAMES = (
-    "vendor", "sku", "at", "kind", "stage", "before", "day", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
+    "vendor", "sku", "at", "kind", "stage", "before", "day", "q", "order", "cause", "field", "event", "set_aside", "waiting", "first", "after", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "shown", "\0",
 )  # fmt: skip
 fields = st.dictionaries(st.sampled_from(NAMES), texts)
 

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.pages import rows_by_reason
+from shelfsync.pages import lists
 
 
 def _seven_unknown(world):
@@ -72,7 +72,7 @@ def test_the_file_has_the_rows_of_the_filter(rejecting, browse, query, skus):
 
 
 def test_each_page_begins_behind_the_one_before(rejecting, browse, monkeypatch):
-    monkeypatch.setattr(rows_by_reason, "ROWS", 3)
+    monkeypatch.setattr(lists, "ROWS", 3)
     pages, found, address = browse(rejecting.app), [], "/rejections"
     while address:
         shown = pages.get(address).text

@@ -9,6 +9,8 @@ from html import unescape
 
 import pytest
 
+from shelfsync.catalog.steps.overview import of_store, overview
+
 
 def product(sku):
     return {"sku": sku, "barcodes": [], "title": sku.upper(), "price": 9.0, "active": True}
@@ -102,3 +104,19 @@ def test_any_store_and_day_is_answered_in_words(world, browse, query, shows):
     world.begin("full")
     answer = browse(world.app).get(f"/store{query}")
     assert (answer.status_code, shows in unescape(answer.text)) == (200, True), answer.text
+
+
+def test_the_page_of_a_store_reads_that_store_alone(world, browse):
+    for vendor in ("store-001", "store-002"):
+        world.erp.put(vendor, "a", "1.00")
+    world.sync("full")
+    whole = {row["vendor"]: row for row in overview(world.app.context)["vendors"]}
+    with world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM ledger.vendor_count")
+    assert "store-002" in browse(world.app).get("/store?vendor=store-002").text
+    assert world.rows("SELECT vendor FROM ledger.vendor_count") == [("store-002",)]
+    alone = {vendor: of_store(world.app.context, vendor) for vendor in whole}
+    for row in (*whole.values(), *alone.values()):
+        row.pop("oldest_unacknowledged_s")
+    assert alone == whole
+    assert of_store(world.app.context, "nowhere") is None

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import restorations
-from shelfsync.catalog.steps.status import status
+from shelfsync.catalog.steps.status import status, vendor_rows
 from shelfsync.catalog.store_condition import BY_ITSELF, condition, shows_the_erp, words
-from shelfsync.catalog.warehouse.rows_by_reason import REJECTED, Asked, groups
+from shelfsync.catalog.warehouse.drift import DRIFT
+from shelfsync.catalog.warehouse.rows_by_reason import REJECTED, groups
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
+from shelfsync.store import keyset_list
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
 
+CAUSES = 20
+"""More than there are."""
 REASONS = 8
 """Reasons of rejections that a person sees at once; the list of rejections has them all."""
 
@@ -35,16 +39,6 @@ FROM ledger.vendor AS v JOIN warehouse.catalog_job AS job ON job.vendor = v.vend
 WHERE job.sent_at > ledger.instant() - interval '2 days' AND job.ended_at > ledger.instant() - interval '1 day'
     AND job.accepted + job.rejected + job.unaccounted > 0
 """
-_DRIFT = """
-SELECT drift.cause, count(*) AS differing, count(DISTINCT drift.vendor) AS stores
-FROM ledger.vendor AS v
-CROSS JOIN LATERAL (
-    SELECT observation_id FROM warehouse.observation WHERE observation.vendor = v.vendor ORDER BY observed_at DESC LIMIT 1
-) AS newest
-JOIN warehouse.drift USING (observation_id)
-WHERE v.forgotten IS NULL GROUP BY drift.cause ORDER BY differing DESC, drift.cause
-"""
-"""Of the newest observation of each vendor."""
 
 
 def overview(context: Context) -> dict[str, Any]:
@@ -55,29 +49,46 @@ def overview(context: Context) -> dict[str, Any]:
     """
     found = status(context)
     late_s = context.settings.alerts.late_minutes * 60
-    for row in found["vendors"]:
-        now = condition(row, late_s=late_s)
-        row |= {"condition": str(now), "by_itself": BY_ITSELF[now]}
-        row |= {"shows_the_erp": shows_the_erp(row), "words": words(row)}
+    _describe(context, found["vendors"])
     with context.engine.connect() as connection:
-        restored = restorations.in_force(connection)
         waiting = sum(hold.state == HoldState.OPEN for hold in holds.in_force(connection))
         found |= {
             "reading": _reading(connection, every_s=context.settings.sync.delta_interval_s),
             "holds_waiting": waiting,
             "acceptance": _acceptance(connection),
-            "rejections": groups(connection, REJECTED, Asked(), most=REASONS),
-            "drift": [dict(row) for row in connection.execute(sa.text(_DRIFT)).mappings()],
+            "rejections": groups(connection, REJECTED, {}, most=REASONS),
+            "drift": _drift(connection),
         }
-    for row in found["vendors"]:
-        row["restorations"] = [str(one) for one in restored if one.vendor == row["vendor"]]
-        row["shows_the_erp"] &= not row["restorations"]
     return {"sentence": sentence(found, late_s=late_s + context.settings.sync.delta_interval_s), **found}
+
+
+def of_store(context: Context, vendor: str) -> dict[str, Any] | None:
+    """The row of one store alone, as `overview` has it among its `vendors`; None: it is unknown, or taken out."""
+    rows = vendor_rows(context, [vendor])
+    _describe(context, rows)
+    return rows[0] if rows else None
+
+
+def _describe(context: Context, rows: list[dict[str, Any]]) -> None:
+    late_s = context.settings.alerts.late_minutes * 60
+    with context.engine.connect() as connection:
+        restored = restorations.in_force(connection)
+    for row in rows:
+        now = condition(row, late_s=late_s)
+        row |= {"condition": str(now), "by_itself": BY_ITSELF[now], "words": words(row)}
+        row["restorations"] = [str(one) for one in restored if one.vendor == row["vendor"]]
+        row["shows_the_erp"] = shows_the_erp(row) and not row["restorations"]
 
 
 def _reading(connection: Connection, *, every_s: float) -> dict[str, float | None]:
     row = connection.execute(sa.text(_READING), {"every_s": every_s}).mappings().one()
     return {name: None if value is None else float(value) for name, value in row.items()}
+
+
+def _drift(connection: Connection) -> list[dict[str, Any]]:
+    """Of the newest observation of each vendor."""
+    found = keyset_list.groups(connection, DRIFT, {}, "cause", also={"stores": "count(DISTINCT vendor)"}, most=CAUSES)
+    return [{"cause": row["cause"], "differing": row["rows"], "stores": row["stores"]} for row in found]
 
 
 def _acceptance(connection: Connection) -> dict[str, int]:

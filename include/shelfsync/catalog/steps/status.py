@@ -31,6 +31,8 @@ from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.count import Counts
@@ -115,7 +117,7 @@ LEFT JOIN LATERAL (
     FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
     WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.snapshot_path IS NOT NULL ORDER BY vr.generation DESC LIMIT 1
 ) AS s ON true
-WHERE v.forgotten IS NULL
+WHERE v.forgotten IS NULL AND (CAST(:vendors AS text[]) IS NULL OR v.vendor = ANY (:vendors))
 ORDER BY v.vendor
 """
 """`l`: the vendor's last run, which is the newest one that says how the vendor is. A run passed over says it only while its cause lasts;
@@ -142,10 +144,8 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
     or a run is at work with it. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
     cannot be read. `rejected` is the sum of what is rejected for good and for now.
     """
-    numbers = counts(context)
+    vendors = vendor_rows(context)
     with context.engine.connect() as connection:
-        alive = {"alive": catalog_runs.living(connection)}
-        vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS), alive).mappings()]
         fresh = freshness_lately(connection)
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = kill_switch.stops(connection)
@@ -159,16 +159,6 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
             *change_files.lines(connection),
             *source_columns.lines(connection),
         ]
-    for row in vendors:
-        stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
-        row["paused"] = None if stop is None else str(stop)
-        row.update(_numbers(numbers.get(row["vendor"])))
-        if row["pending"] is not None and not row["pending"] + row["in_flight"] + row["unconfirmed"]:
-            row["oldest_unacknowledged_s"] = None
-        if row["held"] == 0:
-            row["oldest_held_s"] = None
-        for name in ("open_for_s", "oldest_unacknowledged_s", "oldest_held_s"):
-            row[name] = None if row[name] is None else float(row[name])
     return {
         "paused": [str(stop) for stop in off],
         "restorations": [str(one) for one in restored],
@@ -182,6 +172,27 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         "requests": _requests(context),
         "runs": last,
     }
+
+
+def vendor_rows(context: Context, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """The rows `vendors` of the status, of these vendors or of all; a vendor that is unknown or taken out has none."""
+    numbers = counts(context, names)
+    asked = sa.text(_VENDORS).bindparams(sa.bindparam("vendors", type_=sa.ARRAY(sa.Text)))
+    with context.engine.connect() as connection:
+        given = {"alive": catalog_runs.living(connection), "vendors": None if names is None else list(names)}
+        vendors = [dict(row) for row in connection.execute(asked, given).mappings()]
+        off = kill_switch.stops(connection)
+    for row in vendors:
+        stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
+        row["paused"] = None if stop is None else str(stop)
+        row.update(_numbers(numbers.get(row["vendor"])))
+        if row["pending"] is not None and not row["pending"] + row["in_flight"] + row["unconfirmed"]:
+            row["oldest_unacknowledged_s"] = None
+        if row["held"] == 0:
+            row["oldest_held_s"] = None
+        for name in ("open_for_s", "oldest_unacknowledged_s", "oldest_held_s"):
+            row[name] = None if row[name] is None else float(row[name])
+    return vendors
 
 
 def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.store.bulk import copy_into
+from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -138,21 +138,49 @@ def too_young(connection: Connection, observation_ids: list[int]) -> list[str]:
     return list(connection.execute(statement.order_by(drift.c.vendor)).scalars())
 
 
-COLUMNS = ("vendor", "sku", "field", "cause", "action", "desired", "acknowledged", "observed", "message")
-"""Of a row in a file."""
+_COLUMNS = (
+    "vendor",
+    "sku",
+    "field",
+    "cause",
+    "action",
+    "desired",
+    "acknowledged",
+    "observed",
+    "message",
+    "observed_at",
+)
+_FILTERS = {
+    "vendor": "vendor = :vendor",
+    "cause": "cause = :cause",
+    "field": "field = :field",
+    "sku": "starts_with(sku, :sku)",
+}
+_BY_PRODUCT = (("vendor", "text"), ("sku", "text"), ("field", "text"))
 
+DRIFT = KeysetList(
+    """(
+    SELECT v.vendor, d.sku, d.field, d.cause, d.action, d.desired, d.acknowledged, d.observed, d.message, d.observed_at
+    FROM ledger.vendor AS v
+    CROSS JOIN LATERAL (
+        SELECT observation_id FROM warehouse.observation WHERE observation.vendor = v.vendor ORDER BY observed_at DESC LIMIT 1
+    ) AS newest
+    JOIN warehouse.drift AS d USING (observation_id)
+    WHERE v.forgotten IS NULL
+) AS differing""",
+    _COLUMNS,
+    _FILTERS,
+    {
+        "product": Order(_BY_PRODUCT),
+        "newest export": Order((("observed_at", "timestamptz"), *_BY_PRODUCT), newest_first=True),
+    },
+)
+"""What differs in the newest observation of each vendor."""
 
-def every_page(connect: Any, observation_id: int, *, most: int) -> Iterator[list[dict[str, Any]]]:
-    """The drift of an observation in the order of its key, at most so many rows at a time, each time in a transaction of its own."""
-    place = sa.tuple_(drift.c.sku, drift.c.field)
-    behind: tuple[str, str] = ("", "")
-    while True:
-        rows = sa.select(*(drift.c[name] for name in COLUMNS)).where(drift.c.observation_id == observation_id)
-        rows = rows.where(place > sa.tuple_(*behind)).order_by(drift.c.sku, drift.c.field).limit(most)
-        with connect() as connection:
-            found = [dict(row) for row in connection.execute(rows).mappings()]
-        if found:
-            yield found
-            behind = found[-1]["sku"], found[-1]["field"]
-        if len(found) < most:
-            return
+OF_OBSERVATION = KeysetList(
+    "warehouse.drift",
+    _COLUMNS,
+    {"observation_id": "observation_id = CAST(:observation_id AS bigint)"},
+    {"product": Order((("sku", "text"), ("field", "text")))},
+)
+"""What differed in one observation."""

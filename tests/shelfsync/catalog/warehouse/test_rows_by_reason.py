@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
-from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, Asked, every_page, groups, page
+from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
+from shelfsync.store.keyset_list import every_page, page
 
 
 def _rejected_and_faulty(world):
@@ -26,27 +27,34 @@ def engine(world_after):
     return world_after(_rejected_and_faulty).app.context.engine
 
 
-@pytest.mark.parametrize("kind", [REJECTED, QUARANTINED])
-@pytest.mark.parametrize("asked", [Asked(), Asked(vendor="store-001"), Asked(sku="a"), Asked(sku="q")])
-def test_pages_of_any_size_have_each_row_once_and_in_one_order(engine, kind, asked):
-    whole = [row for rows in every_page(engine.connect, kind, asked, most=1_000) for row in rows]
+@pytest.mark.parametrize(
+    ("kind", "order"), [(kind, order) for kind in (REJECTED, QUARANTINED) for order in kind.orders]
+)
+@pytest.mark.parametrize("asked", [{}, {"vendor": "store-001"}, {"sku": "a"}, {"sku": "q"}])
+def test_pages_of_any_size_have_each_row_once_and_in_one_order(engine, kind, order, asked):
+    whole = [row for rows in every_page(engine.connect, kind, asked, order=order, most=1_000) for row in rows]
     for most in (1, 2, 3):
-        pages = list(every_page(engine.connect, kind, asked, most=most))
+        pages = list(every_page(engine.connect, kind, asked, order=order, most=most))
         assert [row for rows in pages for row in rows] == whole
         assert all(len(rows) <= most for rows in pages)
     with engine.connect() as connection:
         counted = {row["reason"]: row["rows"] for row in groups(connection, kind, asked, most=100)}
     assert counted == Counter(row["reason"] for row in whole)
-    assert all((asked.vendor or row["vendor"]) == row["vendor"] for row in whole)
-    assert all(row["sku"].startswith(asked.sku) for row in whole if asked.sku)
+    assert all(asked.get("vendor", row["vendor"]) == row["vendor"] for row in whole)
+    assert all(row["sku"].startswith(asked["sku"]) for row in whole if "sku" in asked)
 
 
 def test_there_are_rows_to_look_at(engine):
     with engine.connect() as connection:
-        assert len(page(connection, REJECTED, Asked(), most=100)) >= 8
-        assert {row["vendor"] for row in page(connection, QUARANTINED, Asked(), most=100)} == {"", "store-001"}
+        assert len(page(connection, REJECTED, {}, most=100)) >= 8
+        assert {row["vendor"] for row in page(connection, QUARANTINED, {}, most=100)} == {"", "store-001"}
 
 
 def test_a_key_of_other_rows_is_refused(engine):
     with engine.connect() as connection, pytest.raises(DataError, match="names no row to go on behind"):
-        page(connection, REJECTED, Asked(), after=["store-001"], most=1)
+        page(connection, REJECTED, {}, after=["store-001"], most=1)
+
+
+def test_an_order_that_the_list_does_not_have_is_refused(engine):
+    with engine.connect() as connection, pytest.raises(DataError, match="it has no order 'price'"):
+        page(connection, REJECTED, {}, order="price", most=1)
