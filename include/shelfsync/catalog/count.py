@@ -82,21 +82,19 @@ def differing(
     return delta.set_column(1, "change", pc.if_else(pc.equal(change, "removed"), "absent", change))
 
 
-def count(
+def states(
     skus: pa.Array,
     baseline: pa.Array,
     differs: pa.Table,
     unconfirmed: pa.Array,
     carried: Carried,
     *,
-    erp_rows: int,
     quarantined: pa.Array,
-    quarantined_rows: int,
-) -> Counts:
-    """The numbers of a vendor whose snapshot has these SKUs, and whose baseline has those.
+) -> pa.Table:
+    """Each SKU of a vendor that counts in a column, with its name: sku and state. Its snapshot has these `skus`, and its baseline has those.
 
     `differs`: what `differing` found. `unconfirmed`: SKUs whose last job ended without a result for them. `quarantined`: the SKUs of rows
-    in quarantine, and `quarantined_rows` their number, part of `erp_rows`.
+    in quarantine, which count by their rows and not here.
     """
     different = column(differs, "sku")
     rejected = (carried.rejected_for_good, carried.rejected_for_now)
@@ -109,7 +107,7 @@ def count(
     planned = pc.is_in(every, value_set=carried.planned)
     differ = pc.is_in(every, value_set=different)
     rests = pc.invert(planned)
-    is_true = {  # in this order
+    is_true = {  # the first that is true
         "in_flight": pc.is_in(every, value_set=carried.in_flight),
         "held": pc.is_in(every, value_set=carried.held),
         "rejected_for_good": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_good)),
@@ -119,16 +117,16 @@ def count(
         "suppressed": pc.and_(pc.and_(differ, rests), pc.is_in(every, value_set=carried.suppressed)),
         "pending": pc.or_(pc.or_(differ, planned), pc.invert(pc.is_in(every, value_set=baseline))),
     }
-    numbers: dict[str, int] = {}
-    left = pa.repeat(pa.scalar(value=True), len(every))
-    for name, mask in is_true.items():
-        here = pc.and_(left, mask)
-        numbers[name] = pc.sum(here).as_py() or 0
-        left = pc.and_(left, pc.invert(here))
-    numbers["acknowledged"] = pc.sum(left).as_py() or 0
+    masks = pc.make_struct(*is_true.values(), field_names=list(is_true))
+    return pa.table({"sku": every, "state": pc.case_when(masks, *map(pa.scalar, is_true), pa.scalar("acknowledged"))})
+
+
+def count(stated: pa.Table, *, erp_rows: int, quarantined_rows: int) -> Counts:
+    """The numbers of a vendor whose SKUs are in these `states`. `quarantined_rows`: of the `erp_rows` those in quarantine."""
+    numbers = {one["values"]: one["counts"] for one in pc.value_counts(stated["state"]).to_pylist()}
     return Counts(
         erp_rows=erp_rows,
-        not_in_erp=len(every) + quarantined_rows - erp_rows,
+        not_in_erp=stated.num_rows + quarantined_rows - erp_rows,
         quarantined=quarantined_rows,
         **numbers,
     )

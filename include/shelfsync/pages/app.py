@@ -22,6 +22,7 @@ from shelfsync.pages.inbox import INBOX
 from shelfsync.pages.orders import ORDERS
 from shelfsync.pages.overview import OVERVIEW
 from shelfsync.pages.pause import SWITCHES
+from shelfsync.pages.products import PRODUCTS
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from shelfsync.pages.shell import DagStates
 
 PAGES = (
-    *(OVERVIEW, STORE, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
+    *(OVERVIEW, STORE, PRODUCTS, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
     *(SWITCHES, EXPLAIN, PROMOTIONS, ORDERS),
 )
 """In the order of the menu."""

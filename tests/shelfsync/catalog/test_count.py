@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog.count import COLUMNS, NAMES, Carried, Counts, count, sentence, total
+from shelfsync.catalog.count import COLUMNS, NAMES, Carried, Counts, count, sentence, states, total
 from shelfsync.catalog.ledger.vendor_counts import NUMBERS
 
 SKUS = [f"s{number}" for number in range(12)]
@@ -25,16 +25,9 @@ def _count(erp, baseline, quarantined, changed, unconfirmed, carried):
     differs = [(sku, "new") for sku in erp - baseline]
     differs += [(sku, "changed") for sku in changed & erp & baseline] + [(sku, "removed") for sku in gone & changed]
     table = pa.Table.from_pylist([dict(zip(DIFFERS.names, row, strict=True)) for row in sorted(differs)], DIFFERS)
-    return count(
-        _array(erp),
-        _array(baseline),
-        table,
-        _array(unconfirmed),
-        carried,
-        erp_rows=len(erp) + len(quarantined),
-        quarantined=_array(quarantined),
-        quarantined_rows=len(quarantined),
-    )
+    sides = _array(erp), _array(baseline), table, _array(unconfirmed)
+    stated = states(*sides, carried, quarantined=_array(quarantined))
+    return count(stated, erp_rows=len(erp) + len(quarantined), quarantined_rows=len(quarantined))
 
 
 @given(SOME, SOME, SOME, SOME, SOME, st.lists(SOME, min_size=6, max_size=6))

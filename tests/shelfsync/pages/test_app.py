@@ -28,6 +28,8 @@ PATHS = (
     "/quarantine",
     "/quarantine.csv",
     "/store",
+    "/products",
+    "/products.csv",
     "/drift",
     "/drift.csv",
     "/inbox",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.catalog.count import NAMES, Carried, Counts, count, differing, sentence, total
+from shelfsync.catalog.count import NAMES, Carried, Counts, count, differing, sentence, states, total
 from shelfsync.catalog.ledger import vendor_counts
 from shelfsync.rows.alignment import column
-from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
+from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE, SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,28 +72,44 @@ def _counted(context: Context, facts: Facts) -> Counts | None:
         return None
 
 
-def _count(context: Context, facts: Facts) -> Counts:
-    lake, rows_quarantined = context.lake, facts.rows_quarantined or 0
-    if not facts.was_read:
-        return Counts()
-    if facts.snapshot_path is None:  # every row is in quarantine
-        return Counts(erp_rows=rows_quarantined, quarantined=rows_quarantined)
-    columns = ["sku", "barcode", *FIELDS]
-    snapshot = lake.read_table(facts.snapshot_path, columns)
+@dataclass(frozen=True)
+class Products:
+    """The rows of one vendor: in SNAPSHOT, BASELINE and QUARANTINE schema, the last without rows that are sent; and the `states` of its SKUs."""
+
+    snapshot: pa.Table
+    baseline: pa.Table
+    quarantined: pa.Table
+    stated: pa.Table
+
+
+def products(context: Context, facts: Facts) -> Products:
+    """The files of a vendor and the state of each SKU. A ConfigurationError: a file is gone."""
+    lake, columns = context.lake, ["sku", "barcode", *FIELDS]
+    snapshot = lake.read_or_empty(facts.snapshot_path, SNAPSHOT, columns).select(columns)
     baseline = lake.read_or_empty(facts.baseline_path, BASELINE, [*columns, "left"])
     quarantined = lake.read_or_empty(facts.quarantine_path, QUARANTINE)
     key = context.settings.platform.item_key
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
-    return count(
+    left_out = quarantined.filter(pc.invert(quarantined["row_sent"]))
+    stated = states(
         column(snapshot, "sku"),
         column(baseline, "sku"),
         differs,
         pa.array(_unconfirmed(context, facts.vendor, differs), pa.string()),
         _carried(context, facts),
-        erp_rows=(facts.rows_snapshot or 0) + rows_quarantined,
-        quarantined=column(quarantined.filter(pc.invert(quarantined["row_sent"])), "sku").drop_null(),
-        quarantined_rows=rows_quarantined,
+        quarantined=column(left_out, "sku").drop_null(),
     )
+    return Products(snapshot, baseline, left_out, stated)
+
+
+def _count(context: Context, facts: Facts) -> Counts:
+    quarantined_rows = facts.rows_quarantined or 0
+    if not facts.was_read:
+        return Counts()
+    if facts.snapshot_path is None:  # every row is in quarantine
+        return Counts(erp_rows=quarantined_rows, quarantined=quarantined_rows)
+    stated = products(context, facts).stated
+    return count(stated, erp_rows=(facts.rows_snapshot or 0) + quarantined_rows, quarantined_rows=quarantined_rows)
 
 
 def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:

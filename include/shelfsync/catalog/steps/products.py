@@ -1,0 +1,179 @@
+"""products: the rows of every store by their state, as `status` counts them, store by store: what a buyer looks through.
+
+The state of each SKU comes from the function that the counts come from, so a list has as many rows as its count. Only stores whose count is
+not zero are read, and a page reads a few of them at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.assortment.product_names import with_names
+from shelfsync.catalog.count import COLUMNS as COUNTED
+from shelfsync.catalog.ledger import rejections, vendor_counts
+from shelfsync.catalog.steps.counts import counts, products
+from shelfsync.errors import DataError
+from shelfsync.rows.alignment import column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from shelfsync.catalog.count import Counts
+    from shelfsync.catalog.ledger.vendor_counts import Facts
+    from shelfsync.context import Context
+
+GROUPS = {
+    "right": ("acknowledged", "suppressed"),
+    "waiting": ("pending", "in_flight", "unconfirmed"),
+    "held": ("held",),
+    "rejected": ("rejected_for_good", "rejected_for_now"),
+    "quarantined": ("quarantined",),
+    "left": ("absent",),
+}
+"""The states as a buyer names them: each column of catalog.count is in one, so they add up to all rows."""
+COLUMNS = ("vendor", "sku", "state", "price", "price_on_platform", "active", "active_on_platform", "barcode", "reason")
+"""Of a row."""
+STORES = 20
+"""How many stores a page reads at most."""
+
+
+@dataclass(frozen=True)
+class Which:
+    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.count. `sku`: how it begins."""
+
+    state: str | None = None
+    vendor: str | None = None
+    sku: str | None = None
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The row that a page goes on behind. `row`: its number in the extract, if it is in quarantine, else 0."""
+
+    vendor: str
+    sku: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of COLUMNS with `name` and `row`, by vendor and SKU. `behind`: where the next part begins; None: there is no further one."""
+
+    rows: list[dict[str, Any]]
+    behind: Behind | None
+
+
+def by_group(context: Context, vendor: str | None = None) -> tuple[dict[str, int], list[str]]:
+    """How many rows each group has, in one store or in all; and the stores whose rows cannot be read, which are not among them."""
+    found = counts(context, None if vendor is None else [vendor])
+    known = [one for one in found.values() if one is not None]
+    return {group: sum(_of(one, group) for one in known) for group in GROUPS}, [
+        name for name, one in found.items() if one is None
+    ]
+
+
+def part(context: Context, which: Which, *, behind: Behind | None = None, most: int) -> Part:
+    """The next rows, at most so many, of at most STORES stores. DataError: a file of a store is gone."""
+    rows: list[dict[str, Any]] = []
+    for read, facts in enumerate(_stores(context, which, behind)):
+        if read == STORES:
+            return Part(rows, Behind(facts.vendor, "", -1))
+        here = behind if behind is not None and behind.vendor == facts.vendor else None
+        found = _of_store(context, facts, which, here)
+        room = most - len(rows)
+        rows += with_names(context, facts.vendor, found.slice(0, room).to_pylist())
+        if found.num_rows > room:
+            last = rows[-1] if room else None
+            return Part(rows, Behind(facts.vendor, (last and last["sku"]) or "", -1 if last is None else last["row"]))
+    return Part(rows, None)
+
+
+def every_part(context: Context, which: Which, *, most: int) -> Iterator[list[dict[str, Any]]]:
+    """All rows, a store after the other, at most so many at a time. DataError, before the first row: a file of a store is gone."""
+    stores = _stores(context, which, None)
+    for facts in stores:
+        paths = (facts.snapshot_path, facts.baseline_path, facts.quarantine_path)
+        if not all(context.lake.exists(path) for path in paths if path is not None):
+            raise DataError(f"products: a file of store {facts.vendor} is gone; its next run writes it again")
+    for facts in stores:
+        for batch in _of_store(context, facts, which, None).to_batches(most):
+            yield batch.to_pylist()
+
+
+def _stores(context: Context, which: Which, behind: Behind | None) -> Sequence[Facts]:
+    """The stores that have rows of this kind, by name, from the one on that has the row behind which the part begins."""
+    names = None if which.vendor is None else [which.vendor]
+    numbers = counts(context, names)
+    with context.engine.connect() as connection:
+        every = vendor_counts.facts(connection, names)
+    every = sorted(every, key=lambda facts: facts.vendor)
+    found = [facts for facts in every if behind is None or facts.vendor >= behind.vendor]
+    return [facts for facts in found if (one := numbers.get(facts.vendor)) is not None and _of(one, which.state)]
+
+
+def _of(counted: Counts, state: str | None) -> int:
+    return sum(getattr(counted, name) for name in _columns(state))
+
+
+def _columns(state: str | None) -> tuple[str, ...]:
+    """The columns of catalog.count that a state names. DataError: none has this name."""
+    if state in COUNTED:
+        return (state,)
+    if state is not None and state not in GROUPS:
+        raise DataError(f"products: {state!r} is no state. Choose one of {', '.join(GROUPS)}")
+    return COUNTED if state is None else GROUPS[state]
+
+
+def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | None) -> pa.Table:
+    """The rows of one store behind a row, in order: COLUMNS and `row`."""
+    held = products(context, facts)
+    wanted = pa.array(_columns(which.state))
+    stated = held.stated.filter(pc.is_in(held.stated["state"], value_set=wanted))
+    with context.engine.connect() as connection:
+        reasons = rejections.reasons(connection, facts.vendor)
+    skus = column(stated, "sku")
+    rejected = pc.starts_with(stated["state"], "rejected").to_pylist()
+    known = _joined(held.snapshot, skus), _joined(held.baseline, skus)
+    rows = pa.table(
+        {
+            "sku": skus,
+            "state": stated["state"],
+            "price": known[0]["price"],
+            "price_on_platform": known[1]["price"],
+            "active": known[0]["active"],
+            "active_on_platform": known[1]["active"],
+            "barcode": pc.coalesce(column(known[0], "barcode"), column(known[1], "barcode")),
+            "reason": pa.array(
+                [
+                    reasons.get(sku) if is_rejected else None
+                    for sku, is_rejected in zip(skus.to_pylist(), rejected, strict=True)
+                ],
+                pa.string(),
+            ),
+            "row": pa.repeat(pa.scalar(0, pa.int64()), len(skus)),
+        }
+    )
+    if "quarantined" in wanted.to_pylist():
+        out = held.quarantined
+        unsent = {"sku": out["sku"], "reason": out["message"], "row": out["row_number"]}
+        unsent["state"] = pa.repeat("quarantined", out.num_rows)
+        rows = pa.concat_tables([rows, pa.table(unsent)], promote_options="default")
+    rows = rows.append_column("vendor", pa.repeat(facts.vendor, rows.num_rows))
+    order = pc.fill_null(column(rows, "sku"), "")
+    keep = pc.starts_with(order, which.sku) if which.sku else pa.repeat(pa.scalar(value=True), rows.num_rows)
+    if behind is not None:
+        later = pc.and_(pc.equal(order, behind.sku), pc.greater(rows["row"], behind.row))
+        keep = pc.and_(keep, pc.or_(pc.greater(order, behind.sku), later))
+    sorted_rows = (
+        rows.append_column("order", order).filter(keep).sort_by([("order", "ascending"), ("row", "ascending")])
+    )
+    return sorted_rows.select([*COLUMNS, "row"])
+
+
+def _joined(table: pa.Table, skus: pa.Array) -> pa.Table:
+    """The rows of these SKUs in their order; null where the table has none."""
+    return table.take(pc.index_in(skus, value_set=column(table, "sku")))

@@ -1,0 +1,152 @@
+"""The products of the chain by their state: the buyer's first page. Its numbers are those of the status."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import sqlalchemy as sa
+from fastapi import HTTPException, Query, Request
+from starlette.responses import HTMLResponse, StreamingResponse
+from starlette.status import HTTP_400_BAD_REQUEST
+
+from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, by_group, every_part, part
+from shelfsync.catalog.warehouse.drift import DRIFT
+from shelfsync.errors import some_of
+from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import rows_file
+from shelfsync.pages.shell import Page, Text, context, show
+
+PRODUCTS = Page("/products", "Products", ("catalog_full_sync", "catalog_delta_sync"))
+
+_WORDS = {
+    "right": "right",
+    "waiting": "waiting",
+    "held": "held",
+    "rejected": "rejected",
+    "quarantined": "quarantined",
+    "left": "no longer in the ERP, still on sale",
+}
+_STATES = {
+    "acknowledged": "right",
+    "suppressed": "right; a quantity without effect waits for the full sync",
+    "pending": "to be sent",
+    "in_flight": "on its way",
+    "unconfirmed": "sent, no result yet: it is sent again",
+    "held": "a guard holds it until a person decides",
+    "rejected_for_good": "rejected until something changes",
+    "rejected_for_now": "rejected; shelfsync tries again",
+    "quarantined": "the row cannot be sent",
+    "absent": "no longer in the ERP, still on sale",
+}
+_FIELDS = (
+    Field("vendor", "store"),
+    Field("state", "state", {**_WORDS, **{state: _STATES[state] for state in _STATES if state not in GROUPS}}),
+    Field("sku", "SKU begins with"),
+)
+_SHOWN = (
+    Column("vendor", "store", "store"),
+    Column("sku", "SKU", "product"),
+    Column("name", "name"),
+    Column("state", "state", "state", _STATES),
+    Column("price", "price in the ERP", "price"),
+    Column("price_on_platform", "on the platform", "price"),
+    Column("active", "on sale in the ERP"),
+    Column("active_on_platform", "on the platform"),
+    Column("reason", "why"),
+)
+_BESIDE = "SELECT count(*) FROM warehouse.rejection WHERE kind = 'unknown_sku' AND (:vendor = '' OR vendor = :vendor)"
+_PRODUCTS_DIFFERING = (
+    f"SELECT count(DISTINCT (vendor, sku)) FROM {DRIFT.relation} WHERE :vendor = '' OR vendor = :vendor"  # noqa: S608  of constants
+)
+After = Annotated[list[str], Query(max_length=3)]
+
+
+@PRODUCTS.router.get("/products")
+def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = "", after: After = []) -> HTMLResponse:  # noqa: B006  read only
+    """As many rows as `shelfsync status` counts."""
+    app = context(request)
+    asked = Asked(
+        {name: value for name, value in (("vendor", vendor), ("state", state), ("sku", sku)) if value}, "", after
+    )
+    found = part(app, _which(asked), behind=_behind(after), most=ROWS)
+    numbers, unreadable = by_group(app, vendor or None)
+    following = ""
+    if found.behind is not None:
+        place = found.behind.vendor, found.behind.sku, str(found.behind.row)
+        following = urlencode([*asked.given.items(), *(("after", one) for one in place)])
+    notes = []
+    if unreadable:
+        notes.append(
+            f"The files of {some_of(unreadable)} cannot be read, so their products are not here. The next run writes them again."
+        )
+    if following and len(found.rows) < ROWS:
+        notes.append("Further stores may have such products: go on below.")
+    return show(
+        request,
+        "list.html",
+        title=PRODUCTS.title,
+        path=PRODUCTS.path,
+        asked=asked,
+        fields=_FIELDS,
+        hidden={},
+        orders=(),
+        columns=_SHOWN,
+        rows=found.rows,
+        query=asked.query,
+        next=following,
+        begun=bool(after),
+        chips=[*_chips(numbers, asked), *_beside(request, vendor)],
+        notes=notes,
+        empty="There is no such product."
+        if asked.filters
+        else "No product is known yet: the first full sync reads them.",
+    )
+
+
+@PRODUCTS.router.get("/products.csv")
+def products_file(request: Request, vendor: Text = "", state: Text = "", sku: Text = "") -> StreamingResponse:
+    """All rows that the page has with this filter."""
+    app = context(request)
+    asked = Asked({"vendor": vendor, "state": state, "sku": sku}, "", [])
+    return rows_file(app, COLUMNS, every_part(app, _which(asked), most=ROWS_OF_FILE), "products.csv")
+
+
+def _which(asked: Asked) -> Which:
+    return Which(*(asked.filters.get(name) or None for name in ("state", "vendor", "sku")))
+
+
+def _behind(after: list[str]) -> Behind | None:
+    if not after:
+        return None
+    try:
+        vendor, sku, row = after
+        return Behind(vendor, sku, max(-1, min(int(row), 2**62)))
+    except ValueError:
+        raise HTTPException(
+            HTTP_400_BAD_REQUEST, "This address names no row to go on behind. Begin with the first page."
+        ) from None
+
+
+def _chips(numbers: dict[str, int], asked: Asked) -> list[Chip]:
+    whole = Chip("rows in all", sum(numbers.values()), asked.with_(state=""), chosen="state" not in asked.filters)
+    return [
+        whole,
+        *(
+            Chip(_WORDS[group], number, asked.with_(state=group), chosen=asked.filters.get("state") == group)
+            for group, number in numbers.items()
+        ),
+    ]
+
+
+def _beside(request: Request, vendor: str) -> list[Chip]:
+    """What is also true of some of them, and has a page of its own."""
+    of_store: dict[str, Any] = {"vendor": vendor} if vendor else {}
+    with context(request).engine.connect() as connection:
+        unknown = connection.execute(sa.text(_BESIDE), {"vendor": vendor}).scalar_one()
+        differing = connection.execute(sa.text(_PRODUCTS_DIFFERING), {"vendor": vendor}).scalar_one()
+    return [
+        Chip("of them unknown to the platform", unknown, urlencode({"kind": "unknown_sku", **of_store}), "/rejections"),
+        Chip("of them differing in the newest export", differing, urlencode(of_store), "/drift"),
+    ]
