@@ -26,6 +26,7 @@ from shelfsync.pages.products import PRODUCTS
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
+from shelfsync.pages.search import SEARCH
 from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
 from shelfsync.pages.store import STORE
 
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.display import Display
-    from shelfsync.pages.shell import DagStates
+    from shelfsync.pages.search import SEARCH
+from shelfsync.pages.shell import DagStates
 
 PAGES = (
-    *(OVERVIEW, STORE, PRODUCTS, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
+    *(OVERVIEW, STORE, PRODUCTS, SEARCH, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
     *(SWITCHES, EXPLAIN, PROMOTIONS, ORDERS),
 )
 """In the order of the menu."""

@@ -10,7 +10,7 @@ from shelfsync.catalog.ledger import vendors
 from shelfsync.errors import in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     import pyarrow as pa
 
@@ -84,6 +84,24 @@ def of_skus(context: Context, vendor: str, skus: Collection[str]) -> dict[str, s
     except Exception as error:  # noqa: BLE001  names are for people, so they fail nothing
         _report(vendor, path, error, "SKUs are shown without names until the next run")
         return {}
+
+
+def with_words(context: Context, vendor: str, words: Sequence[str], *, most: int) -> list[str]:
+    """The SKUs of a vendor whose name has each of these words, in any order and case; none if its names cannot be read."""
+    path = _path(context, vendor) if words else None
+    if path is None:
+        return []
+    try:
+        import pyarrow.compute as pc
+
+        names = context.lake.read_table(path)
+        for word in words:
+            names = names.filter(pc.match_substring(names["name"], word, ignore_case=True))
+        found: list[str] = names["sku"].slice(0, most).to_pylist()
+    except Exception as error:  # noqa: BLE001  as above
+        _report(vendor, path, error, "products are not found by name until the next run")
+        return []
+    return found
 
 
 def _path(context: Context, vendor: str) -> str | None:

@@ -64,6 +64,8 @@ product = sa.Table(
     boolean("active_shown", "Whether it is on sale on the platform"),
     moment("first_seen_at", "The observation at which it was first known", nullable=False),
     moment("seen_at", "The last observation that changed this row", nullable=False),
+    sa.Index("ix_product_sku", "sku", "vendor", postgresql_ops={"sku": "text_pattern_ops"}),
+    sa.Index("ix_product_barcode", "barcode", "sku", postgresql_ops={"barcode": "text_pattern_ops"}),
     schema="warehouse",
     comment="Every SKU of a vendor that ERP or platform ever had, as of the vendor's newest observation",
 )

@@ -1,0 +1,77 @@
+"""Products by code, barcode or name: in one store everything that its ERP has, else over all stores by the beginning of code or barcode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shelfsync.catalog.assortment import product_names
+from shelfsync.catalog.assortment.state import wanted
+from shelfsync.catalog.ledger.vendors import known_vendors
+from shelfsync.catalog.warehouse import product_search
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+
+MOST = 50
+"""Products that are found at once."""
+NAMES_OF = 5
+"""Stores whose names are looked through if no store is asked for: chains sell much the same everywhere."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A product. `stores`: in how many stores, as far as exports show it; `vendor`: one that has it."""
+
+    sku: str
+    name: str | None
+    barcode: str | None
+    vendor: str
+    stores: int
+
+
+def search(context: Context, text: str, vendor: str | None = None) -> list[Found]:
+    """At most MOST products: first those whose code begins like the text, then by barcode, then by name, which has each of its words."""
+    if not text:
+        return []
+    with context.engine.connect() as connection:
+        if vendor is not None:
+            snapshot = wanted(connection, vendor)
+            names = [vendor]
+        else:
+            names = sorted(known_vendors(connection))[:NAMES_OF]
+            skus = product_search.skus_beginning(connection, text, most=MOST)
+            skus += product_search.skus_of_barcodes(connection, text, most=MOST)
+    barcodes: dict[str, str | None] = {}
+    if vendor is not None:
+        barcodes = _in_store(context, snapshot, text)
+        skus = [*barcodes]
+    at: dict[str, str] = {}
+    for name in names:
+        if len(skus) + len(at) < MOST:
+            at = dict.fromkeys(product_names.with_words(context, name, text.split(), most=MOST), name) | at
+    skus = [*dict.fromkeys([*skus, *at])][:MOST]
+    with context.engine.connect() as connection:
+        seen = product_search.stores_of(connection, skus)
+    where = {sku: vendor or at.get(sku) or seen[sku]["vendor"] for sku in skus}
+    called: dict[str, str] = {}
+    for name in set(where.values()):
+        called |= product_names.of_skus(context, name, [sku for sku in skus if where[sku] == name])
+    return [
+        Found(sku, called.get(sku), barcodes.get(sku) or seen[sku]["barcode"], where[sku], seen[sku]["stores"])
+        for sku in skus
+    ]
+
+
+def _in_store(context: Context, snapshot: str | None, text: str) -> dict[str, str | None]:
+    """SKU -> barcode of a store's products whose code or barcode begins like the text; codes come first."""
+    if snapshot is None or not context.lake.exists(snapshot):
+        return {}
+    import pyarrow.compute as pc
+
+    rows = context.lake.read_table(snapshot, ["sku", "barcode"])
+    found: dict[str, str | None] = {}
+    for name in ("sku", "barcode"):
+        here = rows.filter(pc.starts_with(rows[name], text)).slice(0, MOST)
+        found |= {row["sku"]: row["barcode"] for row in here.to_pylist()}
+    return found
