@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.display import Display
-    from shelfsync.pages.search import SEARCH
-from shelfsync.pages.shell import DagStates
+    from shelfsync.pages.shell import DagStates
 
 PAGES = (
     *(OVERVIEW, STORE, PRODUCTS, SEARCH, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),

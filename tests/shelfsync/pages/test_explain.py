@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
 
@@ -57,3 +58,29 @@ def test_the_page_shows_that_an_export_lacks_a_sku_and_that_the_acknowledged_val
     found = browse(world.app).get("/explain", params={"vendor": "store-001", "sku": "a"}).text
     assert "<dt>observed</dt><dd>not in the export or listing" in found
     assert "<dt>acknowledged</dt><dd>unknown: observation 2 of the platform did not confirm it" in found
+
+
+@pytest.mark.slow
+def test_the_chart_has_what_the_erp_shelfsync_and_the_platform_had_with_its_numbers(make_world, browse):
+    world = make_world(drift={"propagation_s": 0})
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9, "active": True}])
+    world.erp.put("store-001", "a", "3.99")
+    world.sync("full")
+    world.app.export("test/1", (), progress=lambda *_: None)
+    world.erp.put("store-001", "a", "4.50", active=0)
+    world.sync("delta")
+    world.app.export("test/2", (), progress=lambda *_: None)
+    world.app.pause("all", None, why="x", who="ada")
+    world.erp.put("store-001", "a", "4.60", active=0)
+    world.sync("delta")
+    shown = browse(world.app).get("/explain", params={"vendor": "store-001", "sku": "a"}).text
+    rows = re.findall(r'<td>(ERP|sent|acknowledged|observed|customer)<td class="n">([\d.]+)<td>(\w+)', shown)
+    assert {name: [(price, active) for one, price, active in reversed(rows) if one == name] for name, _, _ in rows} == {
+        "ERP": [("3.99", "yes"), ("4.50", "no"), ("4.60", "no")],
+        "sent": [("3.99", "yes"), ("4.50", "no")],
+        "acknowledged": [("3.99", "yes"), ("4.50", "no")],
+        "observed": [("3.99", "yes"), ("4.50", "no")],
+    }
+    assert shown.count('class="line') == 8, "a sample and a line of each of the four"
+    then = browse(world.app).get("/explain", params={"vendor": "store-001", "sku": "a", "at": "2020-01-01T10:00"}).text
+    assert "Price and availability" not in then
