@@ -14,15 +14,46 @@ MOVES = 5
 """How many of the largest moves are named."""
 
 
-def ordered(table: Any, *, first: int = 0, rows: int | None = None) -> list[dict[str, Any]]:
-    """The rows with the largest move of the price first, up or down alike, then by SKU."""
+ORDERS = ("largest move", "value", "SKU")
+"""How held rows can be sorted."""
+
+
+def ordered(table: Any, *, first: int = 0, rows: int | None = None, order: str = ORDERS[0]) -> list[dict[str, Any]]:
+    """The rows, each with its `percent` and `value`: the change of the price, and what it makes over the stock; None: unknown.
+
+    The first have the largest move of the price, up or down alike, or the largest value. Then, and else, by SKU.
+    """
     import pyarrow.compute as pc
 
+    value = _values(table)
+    percent = pc.multiply(pc.subtract(table["move"], 1), 100)
+    table = table.append_column("percent", percent).append_column("value", value)
+    if order == "SKU":
+        return _cut(table.sort_by("sku"), first, rows)
+    if order == "value":
+        return _cut(table.sort_by([("value", "descending"), ("sku", "ascending")]), first, rows)
     safe = pc.if_else(pc.greater_equal(table["move"], 0).fill_null(False), table["move"], 1.0)
     far = pc.abs(pc.ln(safe))  # infinite for a price of zero
     keyed = table.append_column("far", far).sort_by([("far", "descending"), ("sku", "ascending")])
-    found: list[dict[str, Any]] = keyed.drop_columns(["far"]).slice(first, rows).to_pylist()
+    return _cut(keyed.drop_columns(["far"]), first, rows)
+
+
+def _cut(table: Any, first: int, rows: int | None) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = table.slice(first, rows).to_pylist()
     return found
+
+
+def _values(table: Any) -> Any:
+    """The change of each price times the pieces in stock; null where one of them is not known."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not {"quantity", "quantity_before", "price", "price_before"} <= set(table.column_names):
+        return pa.nulls(table.num_rows, pa.decimal256(38, 3))
+    exact = pa.decimal256(38, 3)
+    move = pc.abs(pc.subtract(pc.cast(table["price"], exact), pc.cast(table["price_before"], exact)))
+    stock = pc.max_element_wise(pc.coalesce(table["quantity"], table["quantity_before"]), 0, skip_nulls=False)
+    return pc.multiply(move, stock)
 
 
 def largest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

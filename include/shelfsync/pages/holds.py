@@ -6,21 +6,25 @@ import math
 from typing import Any
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
+from shelfsync.decisions.ledger.holds import HOLDS as EVERY
+from shelfsync.decisions.moves import ORDERS
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.decisions.steps import lists
 from shelfsync.decisions.steps.decide import decide
 from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
 from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
+from shelfsync.pages.lists import Field, list_file, list_values
 from shelfsync.pages.shell import (
     Decider,
     First,
     Form,
     Number,
     Page,
+    Text,
     confirmation,
     context,
     lead_to,
@@ -46,18 +50,29 @@ ROWS = 500
 """Rows a page."""
 LATE_SHOWN = 10
 """How many late decisions a page names."""
+_FIELDS = (
+    Field("state", "state", {state: state for state in map(str, HoldState)}),
+    Field("subject", "of", {"catalog": "products", "promotions": "promotions"}),
+    Field("vendor", "store"),
+    Field("rule", "rule"),
+    Field("campaign", "campaign"),
+)
 FIELD = "threshold_"
 """The prefix of form fields with a threshold for one decision."""
 
 
 @HOLDS.router.get("/holds")
 def holds(request: Request) -> HTMLResponse:
-    """The same as `shelfsync holds list --state any`: the open holds first."""
-    found = lists.listed(context(request))
-    waiting = [row for row in found if row["state"] == HoldState.OPEN]
-    decided = [row for row in found if row["state"] != HoldState.OPEN]
+    """The same as `shelfsync holds list --state any`: the open holds first, whatever their number."""
+    values = list_values(request, EVERY, HOLDS.path, _FIELDS)
     by_rule = lists.open_by_rule(context(request))
-    return show(request, "holds.html", title="Holds", by_rule=by_rule, waiting=waiting, decided=decided)
+    return show(request, "holds.html", title="Holds", by_rule=by_rule, **values)
+
+
+@HOLDS.router.get("/holds.csv")
+def holds_file(request: Request) -> StreamingResponse:
+    """All holds that the page has with this filter."""
+    return list_file(request, EVERY, "holds.csv")
 
 
 @HOLDS.router.post("/holds/rules/{rule}/approve")
@@ -91,14 +106,18 @@ def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
 
 
 @HOLDS.router.get("/holds/{number}")
-def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
-    """One hold with its rows, 500 a page. The largest price changes come first."""
+def hold(request: Request, number: Number, first: First = 0, order: Text = ORDERS[0]) -> HTMLResponse:
+    """One hold with its rows, 500 a page. The largest price changes come first, unless the address asks for another order."""
+    if order not in ORDERS:
+        raise HTTPException(HTTP_404_NOT_FOUND, f"A hold has no order {order!r}. Choose one of {', '.join(ORDERS)}.")
     try:
-        found = lists.shown(context(request), number, first=first, rows=ROWS)
+        found = lists.shown(context(request), number, first=first, rows=ROWS, order=order)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if first + ROWS < found["rows"] else None
-    return show(request, "hold.html", title=f"Hold {number}", hold=found, first=first, after=after)
+    return show(
+        request, "hold.html", title=f"Hold {number}", hold=found, first=first, after=after, order=order, orders=ORDERS
+    )
 
 
 @HOLDS.router.post("/holds/{number}/approve")

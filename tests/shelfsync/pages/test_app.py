@@ -17,6 +17,7 @@ PATHS = (
     "/alerts",
     "/alerts/{}",
     "/holds",
+    "/holds.csv",
     "/holds/{}",
     "/promotions",
     "/promotions/{}",

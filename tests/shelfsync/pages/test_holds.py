@@ -192,6 +192,32 @@ def test_a_decision_that_comes_too_late_is_reported(held, browse):
 
 
 @pytest.mark.slow
+def test_the_rows_of_a_hold_have_percent_and_value_and_are_sorted_by_them(world, browse):
+    """One price goes up a hundredfold with a stock of 1, the other tenfold with a stock of 1,000."""
+    rows = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.0, "active": True} for sku in "abcd"]
+    world.platform.put_products(V, rows)
+    for sku, quantity in (("a", 1000), ("b", 1), ("c", 1), ("d", 1)):
+        world.erp.put(V, sku, "2.00", quantity)
+    world.sync("full")
+    world.erp.put(V, "a", "20.00", 1000)
+    world.erp.put(V, "b", "200.00", 1)
+    world.sync("delta")
+    pages = browse(world.app)
+    number = max(hold["hold_id"] for hold in world.app.holds.listed() if hold["rows"] == 2)
+    for order, skus in (("largest move", ["b", "a"]), ("value", ["a", "b"]), ("SKU", ["a", "b"])):
+        shown = pages.get(f"/holds/{number}", params={"order": order}).text
+        assert re.findall(r"/explain\?vendor=store-001&amp;sku=(\w)\"", shown) == skus
+    assert "+9900.0 %" in shown
+    assert "+900.0 %" in shown
+    assert re.search(r"<td class=\"n\">18,?000.00", shown), "the change of the price times the stock"
+    listed = pages.get("/holds", params={"order": "share of the store", "vendor": V}).text
+    assert "50.0 %" in listed
+    assert pages.get("/holds.csv?state=open").text.count("store-001") >= 1
+    assert "There is no such hold." in pages.get("/holds?state=expired").text
+    assert pages.get(f"/holds/{number}?order=x").status_code == 404
+
+
+@pytest.mark.slow
 def test_an_open_hold_is_shown_however_many_newer_ones_are_decided(held, browse):
     columns = [name for (name,) in held.rows(COLUMNS)]
     values = ", ".join("'declined'" if name == "state" else name for name in columns)

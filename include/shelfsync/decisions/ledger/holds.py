@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.store.bulk import among, any_row
+from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+
+HOLDS = KeysetList(
+    """(
+    SELECT hold.*, hold.state = 'open' AS waits, coalesce(round(100.0 * hold.rows / nullif(counted.erp_rows, 0), 1), 0) AS share
+    FROM ledger.hold LEFT JOIN ledger.vendor_count AS counted USING (vendor)
+) AS held""",
+    (
+        *("hold_id", "subject", "vendor", "rule", "category", "campaign", "rows", "share", "state", "waits"),
+        *("held_at", "expires_at", "decided_by", "decided_at", "message"),
+    ),
+    {name: f"{name} = :{name}" for name in ("state", "subject", "vendor", "rule", "campaign")},
+    {
+        "waiting first": Order((("waits", "boolean"), ("hold_id", "bigint")), newest_first=True),
+        "rows": Order((("rows", "bigint"), ("hold_id", "bigint")), newest_first=True),
+        "share of the store": Order((("share", "numeric"), ("hold_id", "bigint")), newest_first=True),
+        "expires first": Order((("expires_at", "timestamptz"), ("hold_id", "bigint"))),
+    },
+)
+"""Every hold. `share`: its rows in percent of the ERP's rows of the store; 0: of all stores, or not known."""
 
 TIMEOUT = "timeout"
 """The decider of a hold that expired."""

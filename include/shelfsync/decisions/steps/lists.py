@@ -157,11 +157,14 @@ def as_values(hold: Hold) -> dict[str, Any]:
     return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, *also)}
 
 
-def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
-    """One hold with its decisions, oldest first, and its rows: those whose price moves most come first, then by SKU.
+def shown(
+    context: Context, hold_id: int, *, first: int = 0, rows: int | None = None, order: str = moves.ORDERS[0]
+) -> dict[str, Any]:
+    """One hold with its decisions, oldest first, and its rows: by default those whose price moves most come first, then by SKU.
 
     `first` and `rows` select a page of the rows. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
-    subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing.
+    subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing;
+    `percent` and `value` are those of `moves.ordered`.
     `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
     `mark`: what an answer names, so that it decides exactly what is shown here.
     """
@@ -169,7 +172,7 @@ def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = 
         hold = known_hold(connection, hold_id)
         decided = holds.decisions_of(connection, hold_id)
     subject = context.subjects[hold.subject]
-    table = moves.ordered(subject.rows(context, hold), first=first, rows=rows)
+    table = moves.ordered(subject.rows(context, hold), first=first, rows=rows, order=order)
     names = subject.names(context, hold.vendor, {row["sku"] for row in table})
     table = [{**row, "name": names.get(row["sku"])} for row in table]
     columns = {"facts": subject.facts, "values": subject.values}
