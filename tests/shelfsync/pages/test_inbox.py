@@ -42,18 +42,19 @@ def test_what_came_stands_newest_first_without_its_content(received, browse):
     assert "Lovelace" not in shown + pages.get("/inbox.csv").text
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("?waiting=yes", ["1"]),
-        ("?set_aside=yes", ["3"]),
-        ("?kind=job&order=oldest", ["1", "2"]),
-        ("?vendor=store-001", ["3", "1"]),
-        ("?job=p-2", ["2"]),
-    ],
-)
-def test_the_address_filters_and_sorts(received, browse, query, found):
-    assert [row["event_id"] for row in rows_of(browse(received.app).get(f"/inbox.csv{query}"))] == found
+CASES = {
+    "?waiting=yes": ["1"],
+    "?set_aside=yes": ["3"],
+    "?kind=job&order=oldest": ["1", "2"],
+    "?vendor=store-001": ["3", "1"],
+    "?job=p-2": ["2"],
+}
+
+
+def test_the_address_filters_and_sorts(received, browse):
+    pages = browse(received.app)
+    for query, found in CASES.items():
+        assert [row["event_id"] for row in rows_of(pages.get(f"/inbox.csv{query}"))] == found, query
 
 
 def test_an_order_that_was_set_aside_and_a_job_are_processed_again(received, browse):

@@ -50,6 +50,7 @@ def counted(world):
     return {group: sum(row[name] for row in rows for name in names) for group, names in steps.GROUPS.items()}
 
 
+@pytest.mark.slow
 def test_each_state_has_as_many_rows_as_the_status_counts(chain, browse):
     pages, numbers = browse(chain.app), counted(chain)
     assert {name for name, number in numbers.items() if number} == {
@@ -69,6 +70,7 @@ def test_each_state_has_as_many_rows_as_the_status_counts(chain, browse):
     assert "2 of them unknown to the platform" in shown
 
 
+@pytest.mark.slow
 def test_a_row_has_both_prices_and_why_it_is_as_it_is(chain, browse):
     pages = browse(chain.app)
     [rejected] = rows_of(pages.get("/products.csv?state=rejected&vendor=store-001"))
@@ -82,20 +84,24 @@ def test_a_row_has_both_prices_and_why_it_is_as_it_is(chain, browse):
     assert waiting["vendor"] == "store-003"
 
 
-@pytest.mark.parametrize(("rows", "stores"), [(1, 20), (3, 1), (4, 2), (200, 1)])
-def test_pages_of_any_size_have_each_row_once(chain, browse, monkeypatch, rows, stores):
-    monkeypatch.setattr(products, "ROWS", rows)
-    monkeypatch.setattr(steps, "STORES", stores)
-    pages, found, address = browse(chain.app), [], "/products"
-    while address:
-        shown = pages.get(address).text
-        found += re.findall(r"/explain\?vendor=(\S+?)&amp;sku=(\S+?)\"", shown)
-        following = re.search(r'href="/shelfsync/pages(/products\?[^"]*after=[^"]*)"', shown)
-        address = following and unescape(following.group(1))
-    assert found == [(row["vendor"], row["sku"]) for row in rows_of(pages.get("/products.csv"))]
-    assert len(found) == len(set(found)) == sum(counted(chain).values())
+@pytest.mark.slow
+def test_pages_of_any_size_have_each_row_once(chain, browse, monkeypatch):
+    pages = browse(chain.app)
+    whole = [(row["vendor"], row["sku"]) for row in rows_of(pages.get("/products.csv"))]
+    assert len(whole) == len(set(whole)) == sum(counted(chain).values())
+    for rows, stores in ((1, 20), (3, 1), (4, 2), (200, 1)):
+        monkeypatch.setattr(products, "ROWS", rows)
+        monkeypatch.setattr(steps, "STORES", stores)
+        found, address = [], "/products"
+        while address:
+            shown = pages.get(address).text
+            found += re.findall(r"/explain\?vendor=(\S+?)&amp;sku=(\S+?)\"", shown)
+            following = re.search(r'href="/shelfsync/pages(/products\?[^"]*after=[^"]*)"', shown)
+            address = following and unescape(following.group(1))
+        assert found == whole, (rows, stores)
 
 
+@pytest.mark.slow
 def test_a_store_whose_file_is_gone_is_named_and_the_file_is_no_half(chain, browse):
     [(path,)] = chain.rows(
         "SELECT snapshot_path FROM ledger.vendor_run WHERE vendor = 'store-002' ORDER BY generation DESC LIMIT 1"
@@ -110,6 +116,7 @@ def test_a_store_whose_file_is_gone_is_named_and_the_file_is_no_half(chain, brow
     assert len(rows_of(pages.get("/products.csv?vendor=store-001"))) == 6
 
 
+@pytest.mark.slow
 def test_a_state_that_does_not_exist_is_an_answer_in_words(chain, browse):
     answer = browse(chain.app).get("/products?state=fine")
     assert (answer.status_code, "Choose one of right, waiting" in answer.text) == (404, True)
