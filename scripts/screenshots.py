@@ -62,7 +62,9 @@ def main() -> int:
 def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
     """Name -> path of each page below `start`."""
     paths = {"overview": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
-    paths |= {name: name for name in ("rejections", "quarantine")} | {"store": f"store?vendor={STORE}"}
+    plain = ("rejections", "quarantine", "products", "differences", "inbox")
+    paths |= {name: {"differences": "drift"}.get(name, name) for name in plain}
+    paths |= {"store": f"store?vendor={STORE}", "search": f"search?q={sku[:3]}"}
     for name, one in (
         ("alerts", "alert"),
         ("holds", "hold"),

@@ -84,7 +84,7 @@ def test_a_difference_on_the_platform_stands_by_its_cause(chain, browse):
     chain.app.export("test/export", (), progress=lambda *_: None)
     status, text = chain.app.status(), browse(chain.app).get("/").text
     assert status["drift"], "there is one to look at"
-    causes = {overview._CAUSES[row["cause"]]: str(row["differing"]) for row in status["drift"]}
+    causes = {overview.CAUSES[row["cause"]]: str(row["differing"]) for row in status["drift"]}
     assert numbers(text, "Differences on the platform, by cause") == causes
 
 
