@@ -9,50 +9,21 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.chosen_chain import PREFIX
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings_file import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
-PREFIX = "SHELFSYNC_CHAINS__"
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _YES = ("true", "1", "yes", "on", "t", "y")
 _TAKEN = ("pages", "webhook")
 """Paths of Airflow's API server."""
 _NAME_MAX = 30
 """The name is a part of a database's name, and PostgreSQL cuts those at 63 bytes."""
-
-_chosen: ContextVar[str | None] = ContextVar("chain", default=None)
-
-
-def choose(name: str | None) -> None:
-    """Makes this the chain of all settings that are read from now on; None: the one that SHELFSYNC_CHAIN names, if any."""
-    _chosen.set(name)
-
-
-@contextmanager
-def chosen(name: str | None) -> Iterator[None]:
-    """The same for as long as the block lasts."""
-    before = _chosen.set(name)
-    try:
-        yield
-    finally:
-        _chosen.reset(before)
-
-
-def chain_in_use() -> str | None:
-    """The chosen chain, or the one that SHELFSYNC_CHAIN names."""
-    return _chosen.get() or os.environ.get("SHELFSYNC_CHAIN") or None
-
-
-def variables_of(name: str) -> str:
-    """How the variables of one chain begin."""
-    return f"{PREFIX}{name.upper()}__"
 
 
 def sections_of(file: Mapping[str, Any]) -> dict[str, Any]:

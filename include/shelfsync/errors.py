@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Self
 
+from shelfsync.chosen_chain import chain_in_use, own_names
 from shelfsync.secret_mask import mask
 
 if TYPE_CHECKING:
@@ -121,13 +122,18 @@ class Alarm(StrEnum):
 class ShelfsyncError(Exception):
     """An error with a message for the operator.
 
-    The command line exits with `exit_code`, so that a script can distinguish the kinds.
+    The command line exits with `exit_code`, so that a script can distinguish the kinds. Its text names what is the own of the `chain` for
+    which it was made.
     """
 
     exit_code: int = ExitCode.FAILURE
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(mask(one) if isinstance(one, str) else one for one in args))
+        self.chain = chain_in_use()
+
+    def __str__(self) -> str:
+        return own_names(super().__str__(), self.chain)
 
     def reword(self, word: Callable[[str], str]) -> None:
         """Puts another text in place of each of its own."""

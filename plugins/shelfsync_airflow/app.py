@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
@@ -121,7 +121,7 @@ def app_settings(*needed: str, chain: str | None = None) -> Settings:
     from airflow.sdk.log import mask_secret
 
     from shelfsync import metrics
-    from shelfsync.chains import chosen
+    from shelfsync.chosen_chain import chosen
     from shelfsync.secret_mask import mask
     from shelfsync.settings import read_settings
     from shelfsync_airflow.connections import find_connection, overrides
@@ -143,7 +143,7 @@ def open_app(*needed: str, read_only: bool = False) -> Iterator[Context]:
     """A context, inside a task: errors come out as Airflow understands them. `read_only`: it can change nothing on the platform."""
     with raised_to_airflow():
         from shelfsync import app
-        from shelfsync.chains import chosen
+        from shelfsync.chosen_chain import chosen
         from shelfsync_airflow.names import chain_of_task
 
         chain = chain_of_task()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import dag
 
-from shelfsync.chains import chain_in_use, chain_names, chosen, require
+from shelfsync.chains import chain_names, require
+from shelfsync.chosen_chain import chain_in_use, chosen
 from shelfsync_airflow import options
 from shelfsync_airflow.app import AfterItsTime
 from shelfsync_airflow.names import of_chain

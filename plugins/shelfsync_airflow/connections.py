@@ -193,7 +193,8 @@ class PlatformHook(BaseHook):
         """
         from partner_api.errors import PartnerError
         from shelfsync.app import open_app
-        from shelfsync.chains import chain_names, chosen
+        from shelfsync.chains import chain_names
+        from shelfsync.chosen_chain import chosen
         from shelfsync.errors import ShelfsyncError
         from shelfsync.settings import read_settings
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import get_current_context
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync_airflow import options
 from shelfsync_airflow.names import of_chain
 

@@ -228,7 +228,7 @@ def _pages() -> str | None:
     """The address of shelfsync's pages for a browser."""
     from airflow.sdk.configuration import conf
 
-    from shelfsync.chains import chain_in_use
+    from shelfsync.chosen_chain import chain_in_use
     from shelfsync_airflow.api_server import PAGES_PREFIX as PREFIX
 
     base = str(conf.get("api", "base_url", fallback="") or "").rstrip("/")

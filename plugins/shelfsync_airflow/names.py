@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow.sdk import get_current_context
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 
 MARK = "__"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, AssetWatcher, task
 from airflow.triggers.base import TriggerEvent
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
 from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule, schedule_or_asset

@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync.chains import chain_in_use
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
 from shelfsync_airflow.names import of_chain

@@ -22,7 +22,7 @@ from airflow.triggers.base import (
     TriggerEvent,
 )
 
-from shelfsync.chains import chain_in_use, chosen
+from shelfsync.chosen_chain import chain_in_use, chosen
 from shelfsync.errors import ConfigurationError, ShelfsyncError, UnreachableError
 from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule_or_asset, timetable, watches

@@ -6,7 +6,7 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import Connection
 
-from shelfsync.chains import chosen
+from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync_airflow import options
 from shelfsync_airflow.app import ERP, PLATFORM, app_settings

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from psycopg import sql
 
 from shelfsync.app import open_app
-from shelfsync.chains import chosen
+from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.rate_limit import tables

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from shelfsync.chains import chain_names, choose, chosen, names_in, slips
+from shelfsync.chains import chain_names, names_in, slips
+from shelfsync.chosen_chain import choose, chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync import display
 from shelfsync.alerts.kind import KINDS
+from shelfsync.chosen_chain import own_names
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,7 +68,7 @@ def body(due: Sequence[Due], *, link: str | None, chain: str | None = None) -> s
     if closed:
         lines = [f"- {_name(one)}: {_lasted(one)}" for one in closed[:SHOWN_MAX]]
         parts.append("\n".join(["Over:", *lines, *_rest(closed)]))
-    return "\n\n".join(parts)
+    return own_names("\n\n".join(parts), chain)
 
 
 def _group(name: str, alike: Sequence[Due], link: str | None, chain: str | None) -> str:

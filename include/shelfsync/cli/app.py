@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.chains import choose
+from shelfsync.chosen_chain import choose
 from shelfsync.cli import alerts, chains, control, data, decide, inspect, orders, promotions, sandbox, sync
 from shelfsync.cli.command import (
     CONTROL,

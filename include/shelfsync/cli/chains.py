@@ -36,7 +36,7 @@ def list_chains() -> Answer:
 
 def _open(name: str, stack: contextlib.ExitStack) -> Context:
     from shelfsync.app import open_app
-    from shelfsync.chains import chosen
+    from shelfsync.chosen_chain import chosen
     from shelfsync.settings import read_settings
 
     with chosen(name):

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
-from shelfsync.chains import choose
+from shelfsync.chosen_chain import chain_in_use, choose, own_names
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.invisible_characters import plain, plain_json
@@ -317,7 +317,7 @@ def print_answer(answer: Answer, *, as_json: bool) -> None:
         console = wide_console()
         for line in answer.lines:
             if isinstance(line, str):
-                print(plain(line))  # noqa: T201
+                print(plain(own_names(line, chain_in_use())))  # noqa: T201
             else:
                 console.print(line)
 
@@ -333,7 +333,8 @@ def print_error(
         code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
         message, remedy = str(error), code.remedy
         if isinstance(error, ConfigurationError):
-            message, remedy = f"{error.setting}: {error.problem}", error.remedy
+            message = own_names(f"{error.setting}: {error.problem}", error.chain)
+            remedy = own_names(error.remedy, error.chain)
         _print_document("error", {"code": code.name.lower(), "message": message, "remedy": remedy, "page": page})
 
 

@@ -7,7 +7,8 @@ import sys
 
 from shelfsync import logs, metrics
 from shelfsync.access import keep_private
-from shelfsync.chains import chain_in_use, chain_names, chain_that_was_alone, choose, require
+from shelfsync.chains import chain_names, chain_that_was_alone, require
+from shelfsync.chosen_chain import chain_in_use, choose
 from shelfsync.errors import ShelfsyncError
 from shelfsync.receiver.server import serve
 from shelfsync.secret_mask import mask_streams

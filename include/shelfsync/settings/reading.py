@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from shelfsync.chains import PREFIX as OF_CHAINS
-from shelfsync.chains import chain_in_use, meant_by, names_in, require, sections_of, slips, variables_of
+from shelfsync.chains import meant_by, names_in, require, sections_of, slips
+from shelfsync.chosen_chain import PREFIX as OF_CHAINS
+from shelfsync.chosen_chain import chain_in_use, own_names, variables_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
 from shelfsync.settings.secret_files import file_variables
@@ -251,10 +252,10 @@ def shown_settings() -> list[dict[str, Any]]:
     return [
         {
             "name": ".".join(path),
-            "variable": "SHELFSYNC_" + "__".join(part.upper() for part in path),
+            "variable": own_names("SHELFSYNC_" + "__".join(part.upper() for part in path), settings.chain),
             "value": masked(value),
             "source": _source(given, path, value),
-            "connection": CONNECTIONS.get(".".join(path)),
+            "connection": own_names(CONNECTIONS.get(".".join(path), ""), settings.chain) or None,
         }
         for path, value in _leaves(settings)
     ]

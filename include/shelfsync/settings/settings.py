@@ -17,7 +17,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from shelfsync.chains import chain_in_use, chain_that_was_alone, sections_of, variables_of
+from shelfsync.chains import chain_that_was_alone, sections_of
+from shelfsync.chosen_chain import OWN_SECTIONS, OWN_SETTINGS, chain_in_use, variables_of
 from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
@@ -144,11 +145,6 @@ class Settings(BaseSettings):
     def place_of_its_own(self) -> str | None:
         """The chain behind the names of its database and its folder of the lake; None: it has those of the installation."""
         return None if self.was_alone else self.chain
-
-
-OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
-OWN_SETTINGS = {"platform": ("chain", "client_id", "client_secret", "token"), "sync": ("vendors",)}
-"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.chains import chain_names, chosen, variables_of
+from shelfsync.chains import chain_names
+from shelfsync.chosen_chain import chosen, variables_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings.reading import read_settings
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from shelfsync.chains import chosen
+from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import read_settings
 from shelfsync.settings.twin_chains import refuse_twin

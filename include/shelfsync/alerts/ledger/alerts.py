@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger.tables import alert, alert_look, alert_message, alert_mute
+from shelfsync.chosen_chain import chain_in_use, own_names
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
@@ -63,7 +64,8 @@ def keep(
     still = still.where(alert.c.closed_at.is_(None), alert.c.kind.in_(sorted(kinds)))
     known = {(row.kind, row.subject): row for row in connection.execute(still)}
     opened = []
-    for (kind, subject), message in sorted(found.items()):
+    for (kind, subject), text in sorted(found.items()):
+        message = own_names(text, chain_in_use())
         revision = (revisions or {}).get((kind, subject), 0)
         row = known.pop((kind, subject), None)
         if row is None:

@@ -1,0 +1,78 @@
+"""The chain that a process or a block works for, and how a text names what is that chain's own.
+
+This is below everything else, so that an error knows its chain where it is made.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = "SHELFSYNC_CHAINS__"
+OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
+OWN_SETTINGS = {"platform": ("chain", "client_id", "client_secret", "token"), "sync": ("vendors",)}
+"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders."""
+_DAGS = (
+    "alerts_watch",
+    "assortment_export",
+    "catalog_delta_sync",
+    "catalog_full_sync",
+    "catalog_holds",
+    "catalog_recover",
+    "catalog_urgent_sync",
+    "orders_fulfilment",
+    "orders_history",
+    "promotions_recover",
+    "promotions_sync",
+)
+
+_chosen: ContextVar[str | None] = ContextVar("chain", default=None)
+
+
+def choose(name: str | None) -> None:
+    """Makes this the chain of all settings that are read from now on; None: the one that SHELFSYNC_CHAIN names, if any."""
+    _chosen.set(name)
+
+
+@contextmanager
+def chosen(name: str | None) -> Iterator[None]:
+    """The same for as long as the block lasts."""
+    before = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
+
+
+def chain_in_use() -> str | None:
+    """The chosen chain, or the one that SHELFSYNC_CHAIN names."""
+    return _chosen.get() or os.environ.get("SHELFSYNC_CHAIN") or None
+
+
+def variables_of(name: str) -> str:
+    """How the variables of one chain begin."""
+    return f"{PREFIX}{name.upper()}__"
+
+
+_OWN = re.compile(
+    rf"\bSHELFSYNC_((?:{'|'.join(section.upper() for section in OWN_SECTIONS)})__\w+"
+    + "".join(f"|{section}__{name}".upper() for section, names in OWN_SETTINGS.items() for name in names)
+    + r")\b"
+)
+_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook|database))\b(?!__)")
+
+
+def own_names(text: str, chain: str | None) -> str:
+    """The text with the variables, DAGs and connections of this chain, where it names those of an installation without chains.
+
+    Another chain's would not be read, so who follows such a text would change nothing.
+    """
+    if chain is None:
+        return text
+    return _BY_NAME.sub(rf"\1__{chain}", _OWN.sub(rf"{variables_of(chain)}\1", text))
