@@ -18,7 +18,7 @@ from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
-from shelfsync.catalog.ledger import change_files, extracts, jobs, rejections, runs, source_columns
+from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
@@ -51,6 +51,8 @@ POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
 """The webhook is silent if so many jobs ended without it, for so long; after a week it counts as switched off."""
 JUDGED_SKUS = 20
 """The share of accepted SKUs is that of the last results of so many SKUs at least."""
+MISSING_EVENTS = 1
+"""So many jobs that ended by polling since calls were rejected show that their events are missing."""
 DAG_KINDS = ("dag_off", "dag_late")
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
@@ -281,12 +283,19 @@ def _webhook(_: Context, connection: Connection) -> Found:
 
 
 def _refused(_: Context, connection: Connection) -> Found:
-    """Calls to the receiver with a wrong secret, for more than a minute. The platform's next event, or an hour without one, ends it."""
+    """Calls to the receiver with a wrong secret, for minutes. The platform's next event, or an hour without such a call, ends it.
+
+    A stranger's calls are no news of the platform's secret: those to its endpoint count once a job has ended whose event did not come.
+    """
     whose = {refusals.INBOX: "events", refusals.PICKING: "picking results"}
+    found = refusals.lately(connection)
+    events_of = found.get(refusals.INBOX)
+    if events_of and record.polled_since(connection, events_of.began_at, most=MISSING_EVENTS) < MISSING_EVENTS:
+        del found[refusals.INBOX]
     return {
         ("secret_refused", whose[endpoint]): f"the receiver rejected {one.calls:,} calls with {whose[endpoint]} since"
         f" {display.instant(one.began_at)}, because their secret is wrong; the last came at {display.instant(one.last_at)}"
-        for endpoint, one in refusals.lately(connection).items()
+        for endpoint, one in found.items()
     }
 
 
@@ -299,7 +308,7 @@ def _accepted(context: Context, connection: Connection) -> Found:
             one.vendor,
         ): f"{one.vendor}: the platform accepted {one.accepted:,} of the last {one.reported:,}"
         f" SKUs sent. `shelfsync rejections list --vendor {one.vendor}`"
-        for one in jobs.acceptance(connection, skus=JUDGED_SKUS, hours=24)
+        for one in record.acceptance(connection, skus=JUDGED_SKUS, hours=24)
         if one.accepted < share * one.reported
     }
 

@@ -249,17 +249,28 @@ def refused(context, endpoint, minutes):
 
 
 @pytest.mark.slow
-def test_calls_with_a_wrong_secret_are_an_alert_once_they_go_on_until_the_platform_has_it(context):
-    refused(context, "inbox", 3)
-    assert kinds(context) == set(), "a stranger tried once"
-    refused(context, "inbox", 2)
-    refused(context, "picking", 2)
-    assert kinds(context) == {("secret_refused", "events")}
+def test_calls_with_a_wrong_secret_are_an_alert_once_events_are_missing_until_the_platform_has_it(world, context):
+    older(context, "ledger.job", "ended_at", 30)
+    for minutes in range(9, 3, -1):
+        refused(context, "inbox", minutes)
+    assert kinds(context) == set(), "strangers called, and no event of the platform is missing"
+    world.erp.put("store-001", "a", "1.05")
+    world.sync("delta")
+    assert kinds(context) == {("secret_refused", "events")}, "a job ended, and its event did not come"
     event = "INSERT INTO inbox.event (kind, identity, body) VALUES ('unknown', 'x', '')"
     with context.engine.begin() as connection:
         connection.execute(sa.text(event))
     assert kinds(context) == set()
+
+
+def test_calls_of_stores_with_a_wrong_secret_are_an_alert_once_they_go_on(context):
+    for minutes in range(9, 5, -1):
+        refused(context, "picking", minutes)
+    assert kinds(context) == set(), "two strangers tried twice"
     refused(context, "picking", 1)
+    event = "INSERT INTO inbox.event (kind, identity, body) VALUES ('unknown', 'x', '')"
+    with context.engine.begin() as connection:
+        connection.execute(sa.text(event))
     assert kinds(context) == {("secret_refused", "picking results")}, "an event of the platform says nothing of a store"
     older(context, "inbox.refusal", "refused_at", 60)
     assert kinds(context) == set()
@@ -267,12 +278,21 @@ def test_calls_with_a_wrong_secret_are_an_alert_once_they_go_on_until_the_platfo
 
 @pytest.mark.slow
 def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accepted(world, context):
-    for number in range(conditions.JUDGED_SKUS):
-        world.erp.put("store-001", f"new-{number}", "2.00")
-    world.sync("delta")
-    assert ("few_accepted", "store-001") in kinds(context)
-    assert ("few_accepted", "store-001") not in kinds(with_alerts(context, accepted_share=0))
     known = [f"new-{number}" for number in range(conditions.JUDGED_SKUS)]
+    for sku in known:
+        world.erp.put("store-001", sku, "2.00")
+    world.sync("delta")
+    assert kinds(context) == {("rejected", "")}, "new products that the platform does not have yet"
+    world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
+    world.sync("full")
+    assert kinds(context) == set()
+    older(context, "ledger.job", "ended_at", 60)
+    world.platform.reset()
+    for sku in known:
+        world.erp.put("store-001", sku, "2.00", 7)
+    world.sync("delta")
+    assert ("few_accepted", "store-001") in kinds(context), "the platform had them"
+    assert ("few_accepted", "store-001") not in kinds(with_alerts(context, accepted_share=0))
     world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
     world.sync("full")
     assert kinds(context) == set()

@@ -8,7 +8,12 @@ from shelfsync.inbox import refusals
 
 
 def test_calls_of_an_hour_add_up_and_one_report_alone_is_a_stranger(engine):
-    rows = [("inbox", 4, 50), ("inbox", 2, 10), ("inbox", 9, 70), ("picking", 7, 5)]
+    rows = [
+        ("inbox", 4, 50),
+        ("inbox", 2, 10),
+        ("inbox", 9, 70),
+        *(("picking", 7, minutes) for minutes in range(1, refusals.REPORTS_MIN["picking"])),
+    ]
     insert = (
         "INSERT INTO inbox.refusal (endpoint, calls, refused_at) VALUES (:e, :c, now() - make_interval(mins => :m))"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -132,30 +132,3 @@ def failed_before(connection: Connection, one: CatalogJob) -> bool:
         )
     )
     return bool(connection.execute(sa.select(others.exists())).scalar_one())
-
-
-class Acceptance(NamedTuple):
-    """What the platform reported of a store's last SKUs."""
-
-    vendor: str
-    reported: int
-    accepted: int
-
-
-def acceptance(connection: Connection, *, skus: int, hours: float) -> list[Acceptance]:
-    """Each vendor's last results of these hours: the newest jobs that together have so many SKUs. A vendor with fewer is left out."""
-    reported = job.c.accepted + job.c.rejected + job.c.unaccounted
-    newer = sa.func.sum(reported).over(partition_by=job.c.vendor, order_by=(job.c.ended_at.desc(), job.c.job_id.desc()))
-    ended = (
-        sa.select(job.c.vendor, job.c.accepted, reported.label("reported"), (newer - reported).label("newer"))
-        .where(job.c.kind == Kind.CATALOG, job.c.ended_at > after(-hours * 3600), reported > 0)
-        .subquery()
-    )
-    total = sa.func.sum(ended.c.reported)
-    statement = (
-        sa.select(ended.c.vendor, total, sa.func.sum(ended.c.accepted))
-        .where(ended.c.newer < skus)
-        .group_by(ended.c.vendor)
-        .having(total >= skus)
-    )
-    return [Acceptance(row[0], int(row[1]), int(row[2])) for row in connection.execute(statement)]
