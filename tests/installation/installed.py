@@ -68,9 +68,12 @@ a change is too young for an export for one minute; only tests place orders."""
 
 
 def clean_environment() -> dict[str, str]:
-    """What a user's shell has: neither settings of the test session nor of Airflow."""
-    foreign = ("AIRFLOW", "SHELFSYNC", "PYTEST", "PYTHONPATH", "COV_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    """What a user's shell has: neither settings of the test session nor of Airflow, and nothing of a `make` around it."""
+    foreign = ("AIRFLOW", "SHELFSYNC", "PYTEST", "PYTHONPATH", "COV_", "MAKE", "MFLAGS")
+    given = re.findall(
+        r"(\w+)=", os.environ.get("MAKEFLAGS", "")
+    )  # make exports the variables of its command line, too
+    return {name: value for name, value in os.environ.items() if not name.startswith(foreign) and name not in given}
 
 
 @dataclass

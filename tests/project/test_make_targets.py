@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,16 @@ def copy(tmp_path: Path) -> Path:
     for name in (".venv", ".tools"):
         (tmp_path / "copy" / name).symlink_to(PROJECT / name)
     return tmp_path / "copy"
+
+
+def test_an_inner_make_gets_no_argument_of_the_make_around_it(tmp_path: Path) -> None:
+    """`make soak MINUTES=6 ARGS=...` starts `make up`, which has an ARGS of its own."""
+    show = f"import sys; sys.path.insert(0, {str(PROJECT / 'tests')!r}); from installation.installed import clean_environment as clean"
+    show += "; import subprocess; subprocess.run(['make', '-f', 'inner'], env=clean(), check=True)"
+    (tmp_path / "inner").write_text('all:\n\t@echo "inner: $(ARGS)."\n')
+    (tmp_path / "outer").write_text(f'all:\n\t@{sys.executable} -c "$$SHOW"\n')
+    done = run(["make", "-f", "outer", "ARGS=--of-the-soak"], clean_environment() | {"SHOW": show}, tmp_path)
+    assert "inner: ." in done.stdout, done.stdout + done.stderr
 
 
 def test_every_target_of_the_makefile_is_run_and_none_that_it_has_not(
