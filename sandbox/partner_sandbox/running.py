@@ -55,6 +55,11 @@ class RunningSandbox:
         """Its tables, for what no call shows."""
         return self._server.sandbox.storage
 
+    @property
+    def max_requests_in_60s(self) -> int:
+        """The most requests in any minute, of all chains."""
+        return self._server.sandbox.journal.max_requests_in_60s
+
     def start(self) -> Self:
         self._thread.start()
         if not self._ready.wait(START_DEADLINE_S):

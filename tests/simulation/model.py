@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -174,8 +173,8 @@ class Model:
             if len(skus) > REMOVED_FREE and len(skus) > REMOVED_SHARE * on_sale[key]:
                 raise Broken("I9", f"{key}: {len(skus)} of {on_sale[key]} SKUs removed at once")
         for vendor in VENDORS:
-            for sku, product in self._world.platform.products(vendor).items():
-                if not product["active"] and (vendor, sku) not in self._world.erp.ever_off:
+            for sku, product in self._world.shown(vendor).items():
+                if not product.active and (vendor, sku) not in self._world.erp.ever_off:
                     raise Broken("I9", f"{vendor}/{sku} is off, and the ERP never switched it off")
 
     def _decisions_stand(self) -> None:
@@ -265,7 +264,7 @@ class Model:
             )
 
     def _request_limit(self) -> None:
-        most = self._world.platform.journal(after=10**9)["max_requests_in_60s"]
+        most = self._world.platform.max_requests_in_60s
         if most > 60:
             raise Broken("I13", f"{most} requests in 60 s")
 
@@ -279,9 +278,10 @@ def converged(
     """
     held = {(row.vendor, row.sku) for row in _held(world)}
     rejected = {(row.vendor, row.sku) for row in world.rows("SELECT vendor, sku FROM ledger.rejection")}
+    known = {(row.vendor, row.sku) for row in world.rows("SELECT vendor, sku FROM warehouse.baseline")}
     lines = []
     for vendor in VENDORS:
-        shown = world.platform.products(vendor)
+        shown = world.shown(vendor)
         wanted = {sku: row for (of, sku), row in world.erp.rows.items() if of == vendor}
         for sku in sorted(shown.keys() | wanted):
             key = (vendor, sku)
@@ -292,7 +292,7 @@ def converged(
                 continue  # it comes back if it was on sale then, with whatever stock the platform knows
             if instead and row is not None:
                 row = _restored(row, instead)
-            line = _difference(row, shown.get(sku), rejected=key in rejected, known=_known(world, key))
+            line = _difference(row, shown.get(sku), rejected=key in rejected, known=key in known)
             if line:
                 lines.append(f"{vendor}/{sku}: {line}")
     return lines
@@ -328,18 +328,14 @@ class _Held:
         self.vendor, self.sku = vendor, sku
 
 
-def _known(world: World, key: Key) -> bool:
-    return bool(world.rows("SELECT 1 FROM warehouse.baseline WHERE vendor = :v AND sku = :s", v=key[0], s=key[1]))
-
-
-def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bool, known: bool) -> str | None:
+def _difference(row: Row | None, product: Any, *, rejected: bool, known: bool) -> str | None:
     if row is not None and row.bad is not None:
         return None  # quarantined: it keeps its acknowledged values
     if product is None:
         return None if row is None or rejected or known else "the platform does not know it, and it is not rejected"
     if row is None:
-        return LEFT if product["active"] and known else None
-    shown = (Decimal(str(product["price"])), product["active"], product["max_sales_quantity"])
+        return LEFT if product.active and known else None
+    shown = (product.price, product.active, product.max_sales_quantity)
     want = (row.price, row.on_sale, row.limit)
     return None if shown == want else f"the ERP wants {want}, the platform shows {shown}"
 

@@ -45,8 +45,8 @@ class Onward:
         if self._facts.has_struck_now("job_first"):
             return
         for vendor in VENDORS:
-            for sku, product in self._world.platform.products(vendor).items():
-                key, price, limit = (vendor, sku), Decimal(str(product["price"])), product["max_sales_quantity"]
+            for sku, product in self._world.shown(vendor).items():
+                key, price, limit = (vendor, sku), product.price, product.max_sales_quantity
                 if price not in {Decimal("0.5"), PORTAL_PRICE}:
                     self._go_on(self._shown, key, "price", price, "the platform shows")
                 if limit != FIRST_LIMIT:

@@ -262,7 +262,7 @@ class PromotionModel:
 
     def _wanted_now(self) -> dict[tuple[Any, ...], Decimal]:
         world = self._world
-        listed = {vendor: set(world.platform.products(vendor)) for vendor in VENDORS}
+        listed = {vendor: set(world.shown(vendor)) for vendor in VENDORS}
         return {
             (vendor, campaign, _us(window.start), _us(window.end), sku): price
             for (campaign, sku), price in world.campaigns.prices.items()

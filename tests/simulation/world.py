@@ -8,7 +8,8 @@ import functools
 import logging
 import random
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import fsspec
 import httpx
@@ -53,6 +54,14 @@ if TYPE_CHECKING:
 
 SECRET = "a genuine secret"
 TOKEN = "portal-token"
+
+
+class Shown(NamedTuple):
+    """A product as the platform has it."""
+
+    price: Decimal
+    active: bool
+    max_sales_quantity: int
 
 
 class VirtualInbox(InboxStore):
@@ -219,6 +228,14 @@ class World:
         with self.observer.begin() as connection:
             for statement in statements:
                 connection.exec_driver_sql(statement)
+
+    def shown(self, vendor: str) -> dict[str, Any]:
+        """What the platform holds of a vendor, by SKU: price, active, max_sales_quantity. Without a call."""
+        rows = self.platform_rows(
+            "SELECT p.sku, p.price_milli, p.active, p.sales_limit FROM product AS p JOIN vendor AS v ON v.id = p.vendor_key"
+            f" WHERE v.vendor = '{vendor}'"
+        )
+        return {row.sku: Shown(Decimal(row.price_milli) / 1000, bool(row.active), row.sales_limit) for row in rows}
 
     def platform_rows(self, statement: str) -> list[Any]:
         """The rows of a query on the sandbox's store."""
