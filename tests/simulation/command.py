@@ -137,8 +137,8 @@ def _many(server: EmbeddedPostgres, options: argparse.Namespace) -> list[Verdict
         seeds.put(seed)
     for _ in range(options.jobs):
         seeds.put(None)
-    urls = [_database(server, f"simulation_{number}") for number in range(options.jobs)]
-    workers = [context.Process(target=_work, args=(url, seeds, verdicts, options), daemon=True) for url in urls]
+    urls = [_databases(server, f"simulation_{number}") for number in range(options.jobs)]
+    workers = [context.Process(target=_work, args=(pair, seeds, verdicts, options), daemon=True) for pair in urls]
     for worker in workers:
         worker.start()
     got: list[Verdict] = []
@@ -154,9 +154,11 @@ def _many(server: EmbeddedPostgres, options: argparse.Namespace) -> list[Verdict
     return got
 
 
-def _work(url: str, seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, options: argparse.Namespace) -> None:
+def _work(
+    urls: tuple[str, str], seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, options: argparse.Namespace
+) -> None:
     collect_less()
-    with _folder() as folder, World(url, folder) as world:
+    with _folder() as folder, World(urls[0], folder, second=urls[1]) as world:
         while (seed := seeds.get()) is not None:
             verdicts.put(_run_seed(world, seed, options))
 
@@ -185,18 +187,20 @@ def _server() -> Iterator[EmbeddedPostgres]:
 
 @contextlib.contextmanager
 def _world(server: EmbeddedPostgres, name: str) -> Iterator[World]:
-    with _folder() as folder, World(_database(server, name), folder) as world:
+    first, second = _databases(server, name)
+    with _folder() as folder, World(first, folder, second=second) as world:
         yield world
 
 
-def _database(server: EmbeddedPostgres, name: str) -> str:
+def _databases(server: EmbeddedPostgres, name: str) -> tuple[str, str]:
+    """Of two chains; the second is a copy of the first, which is empty."""
     url = server.create_database(name)
     engine = create_engine(url)
     try:
         upgrade(engine)
     finally:
         engine.dispose()
-    return url
+    return url, server.create_database(f"{name}_north", template=name)
 
 
 @contextlib.contextmanager

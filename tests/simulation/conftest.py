@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 def world(
     postgres: EmbeddedPostgres, migrated_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """A world with a separate database."""
+    """A world of two chains, each with a database of its own."""
     url = postgres.create_database("simulation", template=migrated_template)
-    with World(url, tmp_path_factory.mktemp("simulation")) as opened:
+    second = postgres.create_database("simulation_north", template=migrated_template)
+    with World(url, tmp_path_factory.mktemp("simulation"), second=second) as opened:
         yield opened
     postgres.drop_database("simulation")
+    postgres.drop_database("simulation_north")

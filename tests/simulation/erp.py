@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 VENDORS = ("store-001", "store-002")
 HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity", "sales_buffer")
+FIRST_PRICE = Decimal("0.5")
+"""What a product has at the platform before anything is sent."""
 BUFFER = 1
 """The platform's sales buffer, for every product."""
 BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
@@ -102,6 +104,8 @@ class Erp:
     buffer_known: bool = False
     by_barcode: bool = False
     """Whether barcodes identify the items."""
+    first_price: int = 1
+    """Prices begin here: those of another chain are others."""
 
     @property
     def least(self) -> int:
@@ -127,7 +131,7 @@ class Erp:
         quantity = chance.choice((0, 5, 7, 40))
         active = chance.random() < 0.8
         row = Row(
-            price=Decimal(self.version) / 1000 + 1,
+            price=Decimal(self.version) / 1000 + self.first_price,
             quantity=quantity,
             active=active and (quantity >= self.least or not self.coherent),
             limit=1 + self.version % 900,

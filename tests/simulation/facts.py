@@ -23,7 +23,7 @@ class Facts:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._lake = Lake("memory://simulation")
+        self._lake = Lake(world.lake)
         self._files: dict[str, list[dict[str, Any]]] = {}
         self.struck: Counter[str] = Counter()
         """Faults that have struck, by place and kind."""

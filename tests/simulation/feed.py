@@ -264,7 +264,7 @@ class FeedRun:
 
     def _held_prices(self) -> dict[str, dict[str, str]]:
         """The rows that the next changes are laid over: vendor -> SKU -> price."""
-        lake = Lake("memory://simulation")
+        lake = Lake(self.world.lake)
         return {
             row.vendor: {one["sku"]: one["price"] for one in lake.read_table(row.raw_path).to_pylist()}
             for row in self.world.rows("SELECT vendor, raw_path FROM ledger.reading ORDER BY vendor")

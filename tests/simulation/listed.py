@@ -30,11 +30,16 @@ class Listed:
         self._now = now
         self._received: dict[tuple[str, str], list[tuple[dt.datetime, dict[str, Any]]]] = defaultdict(list)
         self._files: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.chains: set[str] = set()
+        """The platform's chains that requests have named."""
         self.bodies: list[tuple[str, bytes]] = []
         """Every update as it left, in order: (vendor, body)."""
 
     def leaves(self, request: httpx.Request) -> None:
         """A request in flight, with any outcome."""
+        _, _, after = request.url.path.partition("/chains/")
+        if after:
+            self.chains.add(after.partition("/")[0])
         *_, vendors, vendor, last = ("", "", *request.url.path.split("/"))
         if (request.method, vendors, last) == ("PUT", "vendors", "catalog"):
             self.bodies.append((vendor, request.read()))

@@ -314,7 +314,7 @@ def _held(world: World) -> list[Any]:
         "SELECT DISTINCT ON (vendor) vendor, held_path FROM ledger.vendor_run"
         " WHERE state <> 'failed' OR held_path IS NOT NULL ORDER BY vendor, generation DESC"
     )
-    lake = Lake("memory://simulation")
+    lake = Lake(world.lake)
     return [
         _Held(row.vendor, one["sku"])
         for row in paths

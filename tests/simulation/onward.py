@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from simulation.broken import Broken
-from simulation.erp import VENDORS
+from simulation.erp import FIRST_PRICE, VENDORS
 
 if TYPE_CHECKING:
     from simulation.erp import Key
@@ -47,7 +47,7 @@ class Onward:
         for vendor in VENDORS:
             for sku, product in self._world.shown(vendor).items():
                 key, price, limit = (vendor, sku), product.price, product.max_sales_quantity
-                if price not in {Decimal("0.5"), PORTAL_PRICE}:
+                if price not in {FIRST_PRICE, PORTAL_PRICE}:
                     self._go_on(self._shown, key, "price", price, "the platform shows")
                 if limit != FIRST_LIMIT:
                     self._go_on(self._shown, key, "max_sales_quantity", limit, "the platform shows")

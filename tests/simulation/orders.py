@@ -21,7 +21,6 @@ from simulation import day
 from simulation.erp import VENDORS
 from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.shape import Shape
-from simulation.world import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,7 +115,7 @@ class OrdersRun:
         self.world.reset(self.verdict.seed, Shape(dialect=self.chance.choice(("spec", "live", "legacy"))))
         for vendor in VENDORS:
             self.world.platform.put_products(vendor, ASSORTMENT)
-        self.world.platform.put_webhook(order_url=self.world.receiver_url, secret=SECRET)
+        self.world.platform.put_webhook(order_url=self.world.receiver_url, secret=self.world.chain.webhook_secret)
         self.world.clock.sleep(1)
 
     def customer(self) -> None:

@@ -70,6 +70,7 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     from simulation.campaign_decisions import actions_of as campaign_decisions
     from simulation.campaign_decisions import guarded
     from simulation.operator_actions import actions_of as operator_actions
+    from simulation.two_chains import actions_of as second_chain
 
     of = former(seed, kinds)
     actions = list(of.actions)
@@ -77,12 +78,15 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         actions.insert(place, action)
     for place, action in reversed(operator_actions(seed, len(actions), kinds)):
         actions.insert(place, action)
+    for place, action in reversed(second_chain(seed, len(actions))):
+        actions.insert(place, action)
     shape = dataclasses.replace(
         of.shape,
         key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
         switches=switched(seed),
         static_token=random.Random(f"token {seed}").random() < 0.2,
         campaigns_guarded=guarded(seed),
+        vendors_per_shard=random.Random(f"shards {seed}").choice((1, 2)),
     )
     return Plan(seed, shape, tuple(actions))
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from app_calls import Calls
     from simulation.plan import Action
+    from simulation.two_chains import SecondChainRun
     from simulation.world import World
 
 TICK_ROWS_MAX = 5
@@ -72,6 +73,8 @@ class SimulationRun:
         self.promotions = promotions.PromotionModel(
             world, wrong=lambda: any(map(self.model.facts.has_struck_now, promotions.WRONG_BY_CHANCE))
         )
+        self.second: SecondChainRun | None = None
+        """The other chain, in seeds that have one."""
         self.runs: list[day.Going] = []
         self.effects = self.deaths = 0
         self._keys = 0
@@ -81,14 +84,38 @@ class SimulationRun:
         self._act()
         if converge:
             self._converge()
+        if converge and self.second is not None:
+            self._converge_both(self.second)
 
     def _act(self) -> None:
         self.world.reset(self.plan.seed, self.plan.shape)
+        if self.world.second is not None and any(_is_there(action) for action in self.plan.actions):
+            from simulation.two_chains import SecondChainRun  # made of this class
+
+            self.second = SecondChainRun(self.world.second, self.plan, self.log)
+            self.second.begin()
         for number, action in enumerate(self.plan.actions):
             self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
             self._do(action)
             if action.verb not in WITHOUT_EFFECT:
                 self._verify()
+            if self.second is not None and _is_there(action):
+                self.second._verify()
+
+    def _converge_both(self, second: SecondChainRun) -> None:
+        """I3 of the other chain, and that neither has anything of the other or stops it."""
+        from simulation import two_chains
+
+        second.converge()
+        two_chains.one_is_broken(self, second, self.plan.seed)
+        two_chains.nothing_crossed((self.world, second.world))
+        self.effects, self.deaths = self.effects + second.effects, self.deaths + second.deaths
+
+    def _note_faults(self) -> None:
+        """Of every chain, before the rules are replaced."""
+        self.model.facts.note_faults()
+        if self.second is not None:
+            self.second.model.facts.note_faults()
 
     def _verify(self) -> None:
         self.model.check()
@@ -110,10 +137,10 @@ class SimulationRun:
             case "time":
                 self.world.clock.sleep(action.seconds)
             case "faults":
-                self.model.facts.note_faults()
+                self._note_faults()
                 self.world.platform.faults(*map(dict, action.rules), seed=action.seed)
             case "calm":
-                self.model.facts.note_faults()
+                self._note_faults()
                 self.world.platform.faults()
             case "receiver":
                 self.world.receive(action.kind == "up")
@@ -121,6 +148,9 @@ class SimulationRun:
                 self.world.appear(*action.kind.split())
             case "together":
                 self._together(action)
+            case "there":
+                if self.second is not None:
+                    self.second._do(action.both[0])
             case _:
                 self._process(action, FaultPoint(action.death))
 
@@ -209,7 +239,10 @@ class SimulationRun:
         def work(name: str, what: Action) -> None:
             try:
                 turns.wait(name)
-                self._process(what, FaultPoint(what.death, turns, name))
+                run = self
+                if what.verb == "there":
+                    run, what = self.second or self, what.both[0]
+                run._process(what, FaultPoint(what.death, turns, name))
             except BaseException as error:  # noqa: BLE001  handed to the thread that waits
                 wrong.append(error)
             finally:
@@ -230,7 +263,7 @@ class SimulationRun:
     def _converge(self) -> None:
         """I3: the last fault is over."""
         world = self.world
-        self.model.facts.note_faults()
+        self._note_faults()
         world.platform.faults()
         world.receive(up=True)
         world.erp.write()
@@ -240,53 +273,54 @@ class SimulationRun:
             self._while_restored(app)
             operator_actions.end_all(app)
             self._while_one_fails(app)
-            self._delta_rounds(app, lambda: converged(world, may_be_rejected=True))
-            for _ in range(2 * BUSY_ROUNDS_MAX):
-                if self._passed_over():
-                    self._rounds(app, "delta", 1)
-                elif not self._open():
-                    break
-                day.recover_until_quiescent(world, app)
-            wrong = self._wrong()
-            if not wrong:
-                _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
-            self._rounds(app, "full", 1)
-            for _ in range(BUSY_ROUNDS_MAX):  # each body whose link has died takes its deadline
-                day.recover_until_quiescent(world, app)
-                if not self._open():
-                    break
-            lines = converged(world, may_be_rejected=False)
-            if wrong:
-                lines = [
-                    line for line in lines if LEFT not in line
-                ]  # a full sync does not repeat what has left the ERP
-            _expect(lines, "I3 after a full run")
-            _expect([f"job {row.job_id} is {row.state}" for row in self._open()], "I15")
-            # The text of a chance is part of every recorded seed: it stays as it is.
-            exported = random.Random(f"picture {self.plan.seed}").random() < EXPORTED_SHARE
-            if (
-                exported and not self.model.believed_too_early()
-            ):  # what was reported as done and was not, the export rightly resends
-                operator_actions.export(
-                    world, app, f"quiescent/{world.clock.monotonic_s()}", (), operator_actions.STEPS
-                )
-                self._verify()
-                if wrong:  # what has left the ERP is not repeated by a full sync; an export resends it
-                    self._rounds(app, "delta", 1)
-                    day.recover_until_quiescent(world, app)
-            if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open' AND subject = 'catalog'"):
-                self._rounds(app, "delta", 1)  # without rejected SKUs, a hold may be small enough to pass
-                day.recover_until_quiescent(world, app)
-            for _ in range(BUSY_ROUNDS_MAX):
-                if not self._unconfirmed():
-                    break
+            self._in_step(app)
+            self.promotions.check_when_quiescent(app, self.log)
+
+    def _in_step(self, app: Calls) -> None:
+        """I3, I6 and I15 of the catalog."""
+        world = self.world
+        self._delta_rounds(app, lambda: converged(world, may_be_rejected=True))
+        for _ in range(2 * BUSY_ROUNDS_MAX):
+            if self._passed_over():
+                self._rounds(app, "delta", 1)
+            elif not self._open():
+                break
+            day.recover_until_quiescent(world, app)
+        wrong = self._wrong()
+        if not wrong:
+            _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
+        self._rounds(app, "full", 1)
+        for _ in range(BUSY_ROUNDS_MAX):  # each body whose link has died takes its deadline
+            day.recover_until_quiescent(world, app)
+            if not self._open():
+                break
+        lines = converged(world, may_be_rejected=False)
+        if wrong:
+            lines = [line for line in lines if LEFT not in line]  # a full sync does not repeat what has left the ERP
+        _expect(lines, "I3 after a full run")
+        _expect([f"job {row.job_id} is {row.state}" for row in self._open()], "I15")
+        # The text of a chance is part of every recorded seed: it stays as it is.
+        exported = random.Random(f"picture {self.plan.seed}").random() < EXPORTED_SHARE
+        if (
+            exported and not self.model.believed_too_early()
+        ):  # what was reported as done and was not, the export rightly resends
+            operator_actions.export(world, app, f"quiescent/{world.clock.monotonic_s()}", (), operator_actions.STEPS)
+            self._verify()
+            if wrong:  # what has left the ERP is not repeated by a full sync; an export resends it
                 self._rounds(app, "delta", 1)
                 day.recover_until_quiescent(world, app)
-            before = len(world.platform_rows("SELECT seq FROM job"))
+        if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open' AND subject = 'catalog'"):
+            self._rounds(app, "delta", 1)  # without rejected SKUs, a hold may be small enough to pass
+            day.recover_until_quiescent(world, app)
+        for _ in range(BUSY_ROUNDS_MAX):
+            if not self._unconfirmed():
+                break
             self._rounds(app, "delta", 1)
-            if len(world.platform_rows("SELECT seq FROM job")) != before:
-                raise Broken("I6", "a run without changes has sent something")
-            self.promotions.check_when_quiescent(app, self.log)
+            day.recover_until_quiescent(world, app)
+        before = len(world.platform_rows("SELECT seq FROM job"))
+        self._rounds(app, "delta", 1)
+        if len(world.platform_rows("SELECT seq FROM job")) != before:
+            raise Broken("I6", "a run without changes has sent something")
 
     def _open(self) -> list[Any]:
         return self.world.rows(
@@ -336,7 +370,7 @@ class SimulationRun:
             return [line for line in lines if line.startswith(f"{second}/")]
 
         self._delta_rounds(app, of_second)
-        self.model.facts.note_faults()
+        self._note_faults()
         self.world.platform.faults()
         if not self._wrong():
             _expect(of_second(), "I10")
@@ -356,6 +390,11 @@ class SimulationRun:
             self.log(f"      {line}")
         self._verify()
         return lines
+
+
+def _is_there(action: Action) -> bool:
+    """Whether the other chain has a part in it."""
+    return action.verb == "there" or any(map(_is_there, action.both))
 
 
 def _expect(lines: list[str], invariant: str) -> None:

@@ -61,6 +61,7 @@ class Shape:
     """Choices of the platform that differ from its dialect's."""
     campaigns_guarded: bool = False
     """Whether a price of a campaign that is reduced by too much is held for a person."""
+    vendors_per_shard: int = 1
     static_token: bool = False
     """Whether shelfsync has a token of the portal instead of a client's id and secret."""
 

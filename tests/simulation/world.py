@@ -34,7 +34,7 @@ from shelfsync.store.metadata import instant
 from simulation.answers import Answers
 from simulation.campaigns import Campaigns
 from simulation.clock import START, VirtualClock, subscribed
-from simulation.erp import VENDORS, Erp
+from simulation.erp import FIRST_PRICE, VENDORS, Erp
 from simulation.fault_point import (
     FaultPoint,
     FaultPointClock,
@@ -52,8 +52,39 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-SECRET = "a genuine secret"
-TOKEN = "portal-token"
+OF_A_CHAIN = ("job", "vendor", "delivery")
+"""Tables of the sandbox whose rows belong to a chain."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """What a chain has for itself, by its name in the settings."""
+
+    name: str
+    at_platform: str
+    client_id: str
+    client_secret: str
+    token: str
+    webhook_secret: str
+    first_price: int
+    """Below the next chain's, whatever happens to a price: so a price tells whose it is."""
+
+
+FIRST = Chain(
+    "demo",
+    LiveSandbox.chain_id,
+    LiveSandbox.client_id,
+    LiveSandbox.client_secret,
+    "portal-token",
+    "a genuine secret",
+    1,
+)
+SECOND = Chain("north", "north-chain", "north-client", "north-secret", "north-token", "another genuine secret", 1000)
+
+
+def _platform() -> LiveSandbox:
+    behaviour = {"requests_per_minute": REQUESTS_PER_MINUTE}
+    return LiveSandbox(SandboxSettings(clock="virtual", clock_start=START, seed=1, behaviour=behaviour))
 
 
 class Shown(NamedTuple):
@@ -80,18 +111,16 @@ class VirtualInbox(InboxStore):
 class World:
     """Real parts, opened once a process; `reset` makes them as new for a seed."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str, folder: Path, *, second: str | None = None, beside: World | None = None) -> None:
+        """`second`: the database of another chain of the installation; `beside`: the first chain, for that other one."""
         self.url = database_url(url)
         self.folder = folder
-        self.platform = LiveSandbox(
-            SandboxSettings(
-                clock="virtual",
-                clock_start=START,
-                seed=1,
-                behaviour={"requests_per_minute": REQUESTS_PER_MINUTE},
-            )
-        )
-        self.clock = VirtualClock(self.platform.advance)
+        self.beside = beside
+        self.chain = FIRST if beside is None else SECOND
+        self.platform: LiveSandbox = beside.platform if beside else _platform()
+        self.clock: VirtualClock = beside.clock if beside else VirtualClock(self.platform.advance)
+        self.is_locked_out = False
+        """Whether shelfsync has wrong credentials of this chain."""
         self.chance = random.Random(0)
         self.shape = Shape()
         self.choices = self.shape.behaviour
@@ -99,25 +128,33 @@ class World:
         self.campaigns = Campaigns(folder)
         self.answers = Answers(self)
         self.listed = Listed(self.clock.now)
-        self.unexpected = UnexpectedErrors()
+        self.unexpected: UnexpectedErrors = beside.unexpected if beside else UnexpectedErrors()
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
         self._reading = self.observer.execution_options(isolation_level="AUTOCOMMIT")  # one round trip instead of three
         self._idle: list[FaultPointConnection] = []
         self._statements = SharedStatements(self.observer)  # compiling is a tenth of a seed
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
         self._closing = contextlib.ExitStack()
-        self._lake = "memory://simulation"
+        self.lake: str = "memory://simulation" if beside is None else f"{beside.lake}/{self.chain.name}"
+        self.second = None if second is None else World(second, folder / SECOND.name, beside=self)
+        """The other chain: the same vendor ids and SKUs, with rows, prices, credentials, database and lake of its own."""
 
     def __enter__(self) -> Self:
-        self._closing.enter_context(self.platform)
-        app = create_app(VirtualInbox(libpq_url(self.observer), self.clock), WebhookSettings(secret=SecretStr(SECRET)))
+        if self.beside is None:
+            self._closing.enter_context(self.platform)
+        secret = SecretStr(self.chain.webhook_secret)
+        app = create_app(VirtualInbox(libpq_url(self.observer), self.clock), WebhookSettings(secret=secret))
         self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
         self._closing.callback(self._network.close)
         self._closing.callback(self.observer.dispose)
         self._closing.callback(self._end_sessions)
-        logger = logging.getLogger("shelfsync")
-        logger.addHandler(self.unexpected)
-        self._closing.callback(logger.removeHandler, self.unexpected)
+        if self.second is not None:
+            self.second.folder.mkdir(exist_ok=True)
+            self._closing.enter_context(self.second)
+        if self.beside is None:
+            logger = logging.getLogger("shelfsync")
+            logger.addHandler(self.unexpected)
+            self._closing.callback(logger.removeHandler, self.unexpected)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,95 +162,140 @@ class World:
 
     def reset(self, seed: int, shape: Shape) -> None:
         """As if nothing had ever happened."""
-        self.unexpected.first = None
         self._truncate()
-        memory = fsspec.filesystem("memory")
-        if memory.exists("/simulation"):
-            memory.rm("/simulation", recursive=True)
         self.chance = random.Random(f"network {seed}")
         self.shape = shape
-        self.clock.restart()
-        self.platform.control("POST", "reset")
         self.choices = choices = shape.behaviour
-        self.platform.control("PUT", "settings", choices.model_dump())
-        self.platform.control("PUT", f"chains/{LiveSandbox.chain_id}", {"tokens": [TOKEN]})
+        if self.beside is None:
+            self._reset_what_all_share()
+        chain = self.chain
+        self.is_locked_out = False
+        client = {"client_id": chain.client_id, "client_secret": chain.client_secret}
+        known = {"enabled": True, "clients": [client], "tokens": [chain.token]}
+        self.platform.control("PUT", f"chains/{chain.at_platform}", known)
         for vendor in VENDORS:
-            self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
+            if self.beside is not None:
+                self.platform.control("PUT", f"chains/{chain.at_platform}/vendors/{vendor}", {})
+            self._put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
         self.receive(shape.webhook)
         older = choices.quantity_at_buffer == "deactivates"
         by_barcode = shape.key == "barcode"
-        self.erp = Erp(self.folder, coherent=older, buffer_known=shape.buffer_known, by_barcode=by_barcode)
+        self.erp = Erp(
+            self.folder,
+            coherent=older,
+            buffer_known=shape.buffer_known,
+            by_barcode=by_barcode,
+            first_price=chain.first_price,
+        )
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
         self.campaigns = Campaigns(self.folder, guarded=shape.campaigns_guarded)
-        self.campaigns.begin()
+        if self.beside is None:
+            self.campaigns.begin()
         self.answers = Answers(self)
         self.listed = Listed(self.clock.now)
 
+    def _reset_what_all_share(self) -> None:
+        self.unexpected.first = None
+        memory = fsspec.filesystem("memory")
+        if memory.exists("/simulation"):
+            memory.rm("/simulation", recursive=True)
+        self.clock.restart()
+        self.platform.control("POST", "reset")
+        self.platform.control("PUT", "settings", self.choices.model_dump())
+
     def receive(self, up: bool) -> None:
         """Opens or closes the way of the webhook."""
-        self.platform.put_webhook(catalog_url=self.receiver_url if up else None, secret=SECRET)
+        to = {"catalog_url": self.receiver_url if up else None, "secret": self.chain.webhook_secret}
+        self.platform.control("PUT", f"chains/{self.chain.at_platform}/webhook", to)
+
+    def break_chain(self, what: str) -> None:
+        """From now on this chain's ERP, its credentials or its account at the platform are of no use."""
+        if what == "erp":
+            self.erp.file.unlink()
+            self.erp.control.unlink()
+        elif what == "credentials":
+            self.is_locked_out = True
+        else:
+            self.platform.control("PUT", f"chains/{self.chain.at_platform}", {"enabled": False})
+
+    def mend_chain(self) -> None:
+        """Ends that."""
+        self.erp.write()
+        self.is_locked_out = False
+        self.platform.control("PUT", f"chains/{self.chain.at_platform}", {"enabled": True})
+
+    def _put_products(self, vendor: str, products: list[dict[str, Any]]) -> None:
+        self.platform.put_products(vendor, products, self.chain.at_platform)
 
     def appear(self, vendor: str, sku: str) -> None:
         """The platform's people create a product."""
-        shown = self.platform.products(vendor)
+        shown = self.platform.products(vendor, self.chain.at_platform)
         if sku not in shown:
             kept = [{name: value for name, value in row.items() if name != "app"} for row in shown.values()]
-            self.platform.put_products(vendor, [*kept, _product(sku)])
+            self._put_products(vendor, [*kept, _product(sku)])
 
     @contextlib.contextmanager
     def app(self, fault_point: FaultPoint) -> Iterator[Calls]:
         """A process: what it holds in memory and its connections end with the block, however that ends."""
         with contextlib.ExitStack() as closing:
-            engine = sa.create_engine(
-                self.url,
-                creator=lambda: self._connect(fault_point),
-                pool_size=5,
-                max_overflow=5,
-                pool_reset_on_return="rollback",
-            )
-            self._statements.join(engine)
-            closing.callback(engine.dispose)
-            sa.event.listen(engine, "begin", self._set_instant)
-            sa.event.listen(engine, "commit", _keep_instant)
-            sa.event.listen(engine, "before_cursor_execute", lambda *_: fault_point.alive())
+            engine = self._engine(fault_point, closing)
+            limits = engine if self.beside is None else self.beside._engine(fault_point, closing)
             settings = self.settings()
             clock = FaultPointClock(self.clock, fault_point)
-            context = assemble(settings, engine, clock=clock, closing=closing)
-            client = self._client(settings, engine, clock, fault_point)
-            lake = FaultPointLake(self._lake, fault_point)
+            context = assemble(settings, engine, limits=limits, clock=clock, closing=closing)
+            client = self._client(settings, engine, limits, clock, fault_point)
+            lake = FaultPointLake(self.lake, fault_point)
             pauses = functools.partial(subscribed, clock)
             yield Calls(dataclasses.replace(context, lake=lake, open_platform=lambda: client, subscribed=pauses))
+
+    def _engine(self, fault_point: FaultPoint, closing: contextlib.ExitStack) -> sa.Engine:
+        """Of a process, on this chain's database."""
+        engine = sa.create_engine(
+            self.url,
+            creator=lambda: self._connect(fault_point),
+            pool_size=5,
+            max_overflow=5,
+            pool_reset_on_return="rollback",
+        )
+        self._statements.join(engine)
+        closing.callback(engine.dispose)
+        sa.event.listen(engine, "begin", self._set_instant)
+        sa.event.listen(engine, "commit", _keep_instant)
+        sa.event.listen(engine, "before_cursor_execute", lambda *_: fault_point.alive())
+        return engine
 
     def settings(self) -> Settings:
         choices = self.choices
         platform: dict[str, Any] = {
             "base_url": self.platform.base_url,
-            "chain": "demo-chain",
+            "chain": self.chain.at_platform,
             "timeout_s": 5.0,
             "item_key": self.shape.key,
         }
         if self.shape.static_token:
-            platform["token"] = TOKEN
+            platform["token"] = self._token
         else:
-            platform |= {"client_id": LiveSandbox.client_id, "client_secret": LiveSandbox.client_secret}
+            platform |= {"client_id": self.chain.client_id, "client_secret": self._client_secret}
         if choices.sales_limit_name != "both":
             platform["sales_limit_name"] = choices.sales_limit_name
         if choices.link == "presigned":
             platform["download_hosts"] = (str(self.platform.storage_url).removeprefix("http://"),)
         return Settings(
+            chain=None if self.second is self.beside is None else self.chain.name,
+            was_alone=self.beside is None,
             home=self.folder,
             database_url=self.url.render_as_string(hide_password=False),
-            lake_url=self._lake,
+            lake_url=self.lake,
             platform=platform,
             erp=self.erp.settings,
             sync={
                 "downloads_at_once": 1,  # threads would make a seed another world each time
                 "body_max_bytes": self.shape.body_max_bytes,
-                "vendors_per_shard": 1,
+                "vendors_per_shard": self.shape.vendors_per_shard,
                 "priority_split_skus": self.shape.priority_split_skus,
             },
-            promotions=self.campaigns.settings,
+            promotions=self.campaigns.settings if self.beside is None else {},
             suppression={"at_buffer": choices.quantity_at_buffer},
             rate_limit={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_max_s": 20.0, "pause_max_s": 900.0},
         )
@@ -238,37 +320,61 @@ class World:
         return {row.sku: Shown(Decimal(row.price_milli) / 1000, bool(row.active), row.sales_limit) for row in rows}
 
     def platform_rows(self, statement: str) -> list[Any]:
-        """The rows of a query on the sandbox's store."""
+        """The rows of a query on the sandbox's store: of `job`, `vendor` and `delivery` only this chain's."""
+        mine = ", ".join(
+            f"{name} AS (SELECT * FROM main.{name} WHERE chain = '{self.chain.at_platform}')" for name in OF_A_CHAIN
+        )
         with self.platform._server.sandbox.storage.begin() as connection:
-            return list(connection.execute(sa.text(statement)).all())
+            return list(connection.execute(sa.text(f"WITH {mine} {statement}")).all())
 
     def fault_rules(self) -> list[dict[str, Any]]:
         """The rules in force, with how often each has struck, without a call."""
         rules: list[dict[str, Any]] = self.platform._server.sandbox.faults.state()["rules"]
         return rules
 
+    @property
+    def _token(self) -> str:
+        return "of nobody" if self.is_locked_out else self.chain.token
+
+    @property
+    def _client_secret(self) -> str:
+        return "of nobody" if self.is_locked_out else self.chain.client_secret
+
     def _client(
-        self, settings: Settings, engine: sa.Engine, clock: FaultPointClock, fault_point: FaultPoint
+        self,
+        settings: Settings,
+        engine: sa.Engine,
+        limits: sa.Engine,
+        clock: FaultPointClock,
+        fault_point: FaultPoint,
     ) -> PartnerClient:
         """As `app` makes it, with network, time and chance of the simulation."""
-        base_url, secret = self.platform.base_url, SecretStr(LiveSandbox.client_secret)
-        static = StaticToken(SecretStr(TOKEN)) if self.shape.static_token else None
+        base_url, secret = self.platform.base_url, SecretStr(self._client_secret)
+        static = StaticToken(SecretStr(self._token)) if self.shape.static_token else None
         chance = random.Random(self.chance.random())
         return PartnerClient(
             base_url,
-            LiveSandbox.chain_id,
-            static or ClientCredentials(LiveSandbox.client_id, secret),
+            self.chain.at_platform,
+            static or ClientCredentials(self.chain.client_id, secret),
             dialect=Dialect(body_max_bytes=settings.sync.body_max_bytes),
             timeout_s=settings.platform.timeout_s,
-            gate=RateLimiter(engine, settings.rate_limit, clock, chance=chance, database_time=instant(), outage_s=0.0),
+            gate=RateLimiter(
+                limits,
+                settings.rate_limit,
+                clock,
+                chain=self.chain.name,
+                chance=chance,
+                database_time=instant(),
+                outage_s=0.0,
+            ),
             token_store=None
             if static
             else SharedTokens(
                 engine,
                 clock,
                 base_url=base_url,
-                chain=LiveSandbox.chain_id,
-                client_id=LiveSandbox.client_id,
+                chain=self.chain.at_platform,
+                client_id=self.chain.client_id,
                 client_secret=secret,
             ),
             download_hosts=settings.platform.download_hosts,
@@ -320,7 +426,7 @@ def _product(sku: str) -> dict[str, Any]:
         "sku": sku,
         "barcodes": [BARCODES[sku]],
         "title": sku,
-        "price": 0.5,
+        "price": float(FIRST_PRICE),
         "active": True,
         "max_sales_quantity": 999,
     }
