@@ -72,6 +72,7 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
     )
     found = part(app, _which(asked), behind=_behind(after), most=ROWS)
     numbers, unreadable = by_group(app, vendor or None)
+    unreadable = sorted({*unreadable, *found.gone})
     following = ""
     if found.behind is not None:
         place = found.behind.vendor, found.behind.sku, str(found.behind.row)

@@ -110,6 +110,7 @@ def test_a_store_whose_file_is_gone_is_named_and_the_file_is_no_half(chain, brow
     pages = browse(chain.app)
     answer = pages.get("/products.csv")
     assert (answer.status_code, "a file of store store-002 is gone" in answer.text) == (404, True)
+    assert "store-002 cannot be read" in pages.get("/products").text, "its number is known from before"
     with chain.app.context.engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM ledger.vendor_count")
     assert "store-002 cannot be read" in pages.get("/products").text

@@ -61,10 +61,14 @@ class Behind:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of COLUMNS with `name` and `row`, by vendor and SKU. `behind`: where the next part begins; None: there is no further one."""
+    """Rows of COLUMNS with `name` and `row`, by vendor and SKU. `behind`: where the next part begins; None: there is no further one.
+
+    `gone`: stores without rows here, because a file of theirs is gone.
+    """
 
     rows: list[dict[str, Any]]
     behind: Behind | None
+    gone: list[str]
 
 
 def by_group(context: Context, vendor: str | None = None) -> tuple[dict[str, int], list[str]]:
@@ -77,31 +81,42 @@ def by_group(context: Context, vendor: str | None = None) -> tuple[dict[str, int
 
 
 def part(context: Context, which: Which, *, behind: Behind | None = None, most: int) -> Part:
-    """The next rows, at most so many, of at most STORES stores. DataError: a file of a store is gone."""
+    """The next rows, at most so many, of at most STORES stores."""
     rows: list[dict[str, Any]] = []
+    gone: list[str] = []
     for read, facts in enumerate(_stores(context, which, behind)):
         if read == STORES:
-            return Part(rows, Behind(facts.vendor, "", -1))
+            return Part(rows, Behind(facts.vendor, "", -1), gone)
+        if not _has_files(context, facts):
+            gone.append(facts.vendor)
+            continue
         here = behind if behind is not None and behind.vendor == facts.vendor else None
         found = _of_store(context, facts, which, here)
         room = most - len(rows)
         rows += with_names(context, facts.vendor, found.slice(0, room).to_pylist())
         if found.num_rows > room:
             last = rows[-1] if room else None
-            return Part(rows, Behind(facts.vendor, (last and last["sku"]) or "", -1 if last is None else last["row"]))
-    return Part(rows, None)
+            return Part(
+                rows, Behind(facts.vendor, (last and last["sku"]) or "", -1 if last is None else last["row"]), gone
+            )
+    return Part(rows, None, gone)
 
 
 def every_part(context: Context, which: Which, *, most: int) -> Iterator[list[dict[str, Any]]]:
     """All rows, a store after the other, at most so many at a time. DataError, before the first row: a file of a store is gone."""
     stores = _stores(context, which, None)
     for facts in stores:
-        paths = (facts.snapshot_path, facts.baseline_path, facts.quarantine_path)
-        if not all(context.lake.exists(path) for path in paths if path is not None):
+        if not _has_files(context, facts):
             raise DataError(f"products: a file of store {facts.vendor} is gone; its next run writes it again")
     for facts in stores:
         for batch in _of_store(context, facts, which, None).to_batches(most):
             yield batch.to_pylist()
+
+
+def _has_files(context: Context, facts: Facts) -> bool:
+    paths = (facts.snapshot_path, facts.baseline_path, facts.quarantine_path, facts.suppressed_path)
+    every = (*paths, *facts.in_flight, *facts.planned, *facts.held)
+    return all(context.lake.exists(path) for path in every if path is not None)
 
 
 def _stores(context: Context, which: Which, behind: Behind | None) -> Sequence[Facts]:
