@@ -22,6 +22,7 @@ from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.app import PAGES as WEB_PAGES
 from shelfsync.settings import Settings, read_settings
 from shelfsync.settings.reading import shown_settings
+from shelfsync.settings.secret_files import file_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -143,7 +144,7 @@ def _of_compose() -> set[str]:
 
 
 def test_every_setting_that_a_page_names_is_there():
-    known = {"SHELFSYNC_CONFIG"} | _of_compose()
+    known = {"SHELFSYNC_CONFIG"} | _of_compose() | {f"SHELFSYNC_{name}" for name in file_variables(Settings)}
     of_a_chain = re.compile(r"^SHELFSYNC_CHAINS__[A-Z]+__")
     for name, field in Settings.model_fields.items():
         known.add(f"SHELFSYNC_{name}".upper())
