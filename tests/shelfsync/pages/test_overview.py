@@ -88,6 +88,7 @@ def test_a_difference_on_the_platform_stands_by_its_cause(chain, browse):
     assert numbers(text, "Differences on the platform, by cause") == causes
 
 
+@pytest.mark.slow
 def test_a_state_filters_the_stores_and_pages_go_on_behind_each_other(chain, browse, monkeypatch):
     pages = browse(chain.app)
     chain.app.pause("vendor", "store-002", why="stocktaking", who="ada")

@@ -71,6 +71,7 @@ def test_every_number_of_a_run_has_its_rows_and_is_that_of_the_command_line(chai
     assert pages.get("/runs/1/rows.csv?stage=nonsense").status_code == 400
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_longer_kept_are_an_answer_in_words(chain, browse):
     with chain.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.vendor_run SET delta_path = 'delta/store-001/gone.parquet'")

@@ -68,6 +68,7 @@ def test_a_day_has_what_happened_and_every_count_leads_to_as_many_rows(chain, br
             assert {row["vendor"] for row in rows} == {"store-001"}
 
 
+@pytest.mark.slow
 def test_a_store_is_paused_and_resumed_where_its_state_stands(chain, browse):
     pages = browse(chain.app)
     assert "Pause this store" in pages.get("/store?vendor=store-002").text

@@ -127,6 +127,7 @@ def test_a_quantity_that_leaves_alone_takes_active_along_so_that_it_switches_off
     assert {sku: product["active"] for sku, product in shop.shown().items()} == {"a": False, "b": True, "c": True}
 
 
+@pytest.mark.slow
 def test_a_plan_of_it_reads_its_vendor_alone_names_the_skus_alone_and_sends_nothing(shop):
     before = len(shop.sent())
     for sku in ("a", "b"):
