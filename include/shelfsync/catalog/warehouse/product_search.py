@@ -41,7 +41,7 @@ CROSS JOIN LATERAL (
     ) AS of_stores
 ) AS seen
 """
-STORES_MAX = 1_000
+STORES_MAX = 100
 """Stores of a product that are counted."""
 
 STORES_OF_PRODUCT = KeysetList(
