@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shelfsync.erp.notation import Notation, Texts
 
 SHARE = 0.2
-"""From this share of the numbers with a mark on, the other decimal mark is a second style and no slip of the pen."""
+"""From this share on of the numbers whose mark has one meaning, the other decimal mark is a second style and no slip of the pen."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Styles:
     _other: str | None = field(default=None)
     _ambiguous: str | None = field(default=None)
     _others: int = 0
-    _marked: int = 0
+    _clear: int = 0
 
     def look(self, name: str, values: Texts, skus: Texts) -> None:
         """Looks at the next texts of a column as the source wrote them."""
@@ -41,16 +41,17 @@ class Styles:
         other, both = (
             pc.match_substring_regex(texts, pattern).fill_null(False) for pattern in _OTHER[self.notation.decimal_mark]
         )
-        self._marked += pc.sum(counts.filter(marked)).as_py() or 0
-        self._others += pc.sum(counts.filter(pc.or_(other, both))).as_py() or 0
         ambiguous = pc.match_substring_regex(texts, self._ambiguities()).fill_null(False)
+        clear = pc.and_(marked, pc.invert(ambiguous))  # `1.299` is no witness of either style
+        self._clear += pc.sum(counts.filter(clear)).as_py() or 0
+        self._others += pc.sum(counts.filter(pc.or_(other, both))).as_py() or 0
         self._both_marks = self._both_marks or _cell(name, values, skus, texts.filter(both))
         self._other = self._other or _cell(name, values, skus, texts.filter(other))
         self._ambiguous = self._ambiguous or _cell(name, values, skus, texts.filter(ambiguous))
 
     def check(self) -> None:
         """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough."""
-        cell = self._both_marks or (self._other if self._others >= SHARE * self._marked else None)
+        cell = self._both_marks or (self._other if self._others >= SHARE * self._clear else None)
         if cell is not None and self._ambiguous is not None:
             raise DataError(
                 f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
