@@ -17,7 +17,7 @@ from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.erp.text_shape import HEADER_AGAIN, RULE, TOTAL, is_rule, last_is_total, totals_line
+from shelfsync.erp.text_shape import HEADER_AGAIN, RULE, TOTAL, folded, is_rule, last_is_total, names_again, totals_line
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class CsvFile:
         )
 
     def _parts(self, reader: Any, lines: _Lines, names: tuple[str, ...], rows: int) -> Iterator[_Part]:
-        part, sample, header = _Part(), list[list[str]](), list(names)
+        part, sample, header = _Part(), list[list[str]](), folded(names)
         sku = self._place_of_sku(names)
         while self._take(part, reader, lines, header):
             if len(part.intact) + len(part.damaged) + len(part.no_rows) >= rows:
@@ -173,7 +173,7 @@ class CsvFile:
             part.damaged += self._damages(line, lines.record, str(error), width)
             return True
         part.line = line
-        if row == header:
+        if names_again(row, header):
             part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
         elif row and self.has_texts_alone and is_rule(row):
             part.no_rows.append(_damage(line, 1, RULE, lines.last))

@@ -45,7 +45,7 @@ def of(text: str, *, whole: bool) -> Places | None:
     titles = dict(lines).get(header or 0, "")
     below = [(number, line) for number, line in lines if header is None or number > header]
     rules = [number for number, line in below if is_rule([line])]
-    again = [number for number, line in below if line == titles]
+    again = [number for number, line in below if line.casefold() == titles.casefold()]
     totals = [number for number, line in below if is_total_line(line)]
     beside = {*rules, *again, *totals}
     rows = [(number, line) for number, line in below if number not in beside]

@@ -24,7 +24,7 @@ from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
-from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, is_rule, shape_of, totals_line
+from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, folded, is_rule, names_again, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.look_alike import characters_of, is_odd
@@ -269,14 +269,16 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
     filled_rows = [(number, row) for number, row in rows if number > header and any(as_texts(row))]
     if filled_rows and totals_line(as_texts(filled_rows[-1][1])):
         number, row = filled_rows.pop()
+        shown = ", ".join(filter(None, as_texts(row)))[:60]
         proposal.unsure.append(
-            f"the last row, row {number}, looks like a total and no row: {', '.join(filter(None, as_texts(row)))[:60]!r}; shelfsync quarantines it"
+            f"the last row, row {number}, looks like a total and no row: {shown!r}; if it has no SKU, shelfsync quarantines it"
         )
-    if again := [number for number, row in filled_rows if row == names]:
+    titled = folded(names)
+    if again := [number for number, row in filled_rows if names_again(row, titled)]:
         proposal.unsure.append(
             f"the names of the columns stand again in row {again[0]}; shelfsync quarantines such a row"
         )
-    below = [row for _, row in filled_rows if row != names]
+    below = [row for _, row in filled_rows if not names_again(row, titled)]
     cells = [[row[place] if place < len(row) else None for row in below] for place in range(len(names))]
     titles = tuple(str(name or "").strip() or f"column {place}" for place, name in enumerate(names, 1))
     return _table(titles, cells)
@@ -315,7 +317,8 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
     names = shape.names[: -1 if shape.trailing else None] or tuple(
         f"column {place + 1}" for place in range(shape.width)
     )
-    rows = [row for _, row in shape.rows if len(row) == len(names) and tuple(row) != shape.names and not is_rule(row)]
+    titled = folded(names)
+    rows = [row for _, row in shape.rows if len(row) == len(names) and not names_again(row, titled) and not is_rule(row)]
     return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
 
 
@@ -373,7 +376,7 @@ def _tell_lines(shape: Shape, text: str, tail: bytes, proposal: Proposal) -> Non
     last = re.split(r"[\r\n]+", bare.rstrip("\r\n\x1a "))[-1].split(shape.delimiter)
     if totals_line(last):
         proposal.unsure.append(
-            f"the last line looks like a total and no row: {shape.delimiter.join(last)[:60]!r}; shelfsync quarantines it"
+            f"the last line looks like a total and no row: {shape.delimiter.join(last)[:60]!r}; if it has no SKU, shelfsync quarantines it"
         )
     if not bare.rstrip("\x1a").endswith(("\n", "\r")):
         proposal.unsure.append(

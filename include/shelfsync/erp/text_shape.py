@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp import text_encoding
 from shelfsync.erp.column_kinds import is_name, is_number, kinds_among
@@ -144,7 +144,8 @@ class Shape:
     @property
     def again(self) -> int | None:
         """The line in which the names stand a second time."""
-        return next((number for number, row in self.rows if self.names and tuple(row) == self.names), None)
+        names = folded(self.names)
+        return next((number for number, row in self.rows if names and names_again(row, names)), None)
 
 
 @dataclass(frozen=True)
@@ -247,6 +248,17 @@ HEADER_AGAIN = "the names of the columns again"
 TOTAL = "a total or a count of the rows"
 RULE = "a drawn line"
 """Why a line is no row of the table, for a person."""
+
+
+def folded(names: Sequence[Any]) -> list[str]:
+    """The names of columns without the case of letters and the blanks around them."""
+    return [str(name).strip().casefold() for name in names]
+
+
+def names_again(cells: Sequence[Any], names: Sequence[str]) -> bool:
+    """Whether a row has the names of the columns once more; a program may write them in other letters. `names` are folded."""
+    first = cells[0] if cells else None
+    return isinstance(first, str) and first.strip().casefold() == names[0] and folded(cells) == names
 
 
 def totals_line(cells: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ from shelfsync.erp import first_bytes
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
-from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, encoding_of, last_is_total
+from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, encoding_of, folded, last_is_total, names_again
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
@@ -115,7 +115,7 @@ class Workbook:
         below = _rows(sheet)
         names = self._header(below)
         strict = frozenset(place + left for place in self._strict(names)) if broken is None else frozenset()
-        empty = [""] * len(self._titles)
+        empty, titles = [""] * len(self._titles), folded(self._titles)
         total = 0
         part: list[list[Any]] = []
         no_rows: list[str] = []
@@ -123,14 +123,14 @@ class Workbook:
         while block := [*itertools.islice(below, _ROWS_OF_BLOCK)]:
             every = [cells for _, cells in block]
             with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
-            if not (with_broken or empty in every or self._titles in every):  # as nearly always
+            if not (with_broken or empty in every or any(names_again(cells, titles) for cells in every)):  # as nearly always
                 part += every
                 last, block = block[-1][0], []
             for number, cells in block:
                 faulty = strict if broken is None else broken.get(number, frozenset())
                 if cells == empty and (broken is None or not faulty):
                     continue
-                if cells == self._titles:
+                if names_again(cells, titles):
                     no_rows.append(_no_row(number, cells, HEADER_AGAIN))
                     continue
                 last = number

@@ -1,7 +1,7 @@
 """Keys that are another key only to a machine: what is odd in a SKU, and which known SKU it resembles.
 
 A key that the platform knows with that very character is right as it is. Of the others, a key is odd by itself, or because it reads like a known
-SKU. Whole columns are compared. Only rounded and damaged keys, which are few, are looked at one by one.
+SKU, or because it lost digits. Whole columns are compared. Only rounded and damaged keys, which are few, are looked at one by one.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _DAMAGED = "\ufffd"
 """The mark of a text that did not decode (`erp.text`)."""
 _OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"
 """A number as a spreadsheet writes it, and as few keys are."""
+_FLOAT = r"^\d(?:[.,]\d+)?[eE][+]\d+$"
+"""A number that lost digits: `4.00638E+12`."""
 _ROUNDED_MAX = 1_000
 """So many distinct rounded or damaged keys are compared with the known SKUs."""
 
@@ -98,9 +100,10 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     gone = names.filter(pc.invert(pc.is_in(names, value_set=skus))) if known.whole else names.slice(0, 0)
     resembled = _resembled(texts, names, gone, odd)
     alike = mask(resembled.is_valid())
-    if not (odd | alike).any():
+    lost = mask(pc.match_substring_regex(texts, _FLOAT))
+    if not (odd | alike | lost).any():
         return None
-    found = [*words, ("sku_resembles_known", alike & ~odd)]
+    found = [*words, ("sku_resembles_known", alike & ~odd), ("sku_as_float", lost & ~alike & ~odd)]
     rows = len(skus)
     back = np.full(rows, -1, dtype=np.int64)
     back[places] = np.arange(len(places))
@@ -204,7 +207,7 @@ def _unlabelled(texts: pa.Array) -> pa.Array:
 def may_be_several(texts: pa.Array) -> Mask:
     """Keys that lost digits (`4.00638E+12`) or were damaged: rows with the same one may be of different SKUs."""
     return mask(
-        pc.match_substring_regex(texts, rf"^\d(?:[.,]\d+)?[eE][+]\d+$|^\d{{15}}0+$|{_DAMAGED}").fill_null(False)
+        pc.match_substring_regex(texts, rf"{_FLOAT}|^\d{{15}}0+$|{_DAMAGED}").fill_null(False)
     )
 
 

@@ -79,6 +79,11 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "sku_resembles_known", "sku", "sku {value} is unknown to the platform and may be a known one, written otherwise"
     ),
+    Reason(
+        "sku_as_float",
+        "sku",
+        "sku {value} went through a floating-point number, so its last digits are lost; export the column as text",
+    ),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
     Reason(
         "sku_duplicate",

@@ -166,7 +166,7 @@ def test_a_sales_limit_is_a_whole_number(text, found):
 
 
 def test_a_sku_keeps_case_zeros_and_inner_spaces():
-    skus = ["007", "7", "a1", "A1", "a 1", "Ä", "😀", "قهوة", 'x"y;z\\', "4.0E+12"]
+    skus = ["007", "7", "a1", "A1", "a 1", "Ä", "😀", "قهوة", 'x"y;z\\', "4E12"]
     result = normalised(*({"sku": sku} for sku in skus))
     assert result.snapshot["sku"].to_pylist() == sorted(skus, key=str.encode)
 

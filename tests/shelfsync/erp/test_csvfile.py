@@ -160,6 +160,13 @@ def test_a_file_whose_rows_all_differ_from_its_header_is_a_mistake_and_not_a_hea
         read(files=file("vendor,sku,price\nv,1,2,\nv,2,3,\n"))
 
 
+@pytest.mark.parametrize("again", ["vendor,sku,price", "VENDOR,SKU,PRICE", "Vendor, Sku, Price "])
+def test_the_names_again_are_no_store_called_vendor_however_they_are_written(file, read, again):
+    rows = read(files=file(f"vendor,sku,price\nv,1,2\n{again}\nv,2,3\n")).rows
+    assert [row["vendor"] for row in rows] == ["v", "v", None]
+    assert "line 3: the names of the columns again" in rows[2]["sku"]
+
+
 def test_bytes_of_another_encoding_cost_one_row_and_only_where_they_are_used(file, read):
     path = file("vendor,sku,price,name\nv,1,1,Caf\xe9\nv,Caf\xe9,2,Tea\n".encode("latin-1"))
     assert [row["sku"] for row in read(files=path).rows] == ["1", "Caf\ufffd\\xe9"]

@@ -102,6 +102,7 @@ def test_an_encoding_that_no_mark_proves_is_shown_beside_others(proposed, encodi
         ("sep=;\nvendor;sku;price\nv;1;1.99\n", "line 1 is for Excel alone"),
         ("vendor;sku;price;\nv;1;1.99\nv;2;1.99\n", "ends with a delimiter, which the rows do not have"),
         ("vendor,sku,price\nv,1,1\nv,2,2\nvendor,sku,price\nv,3,3\n", "stand again in line 4"),
+        ("vendor,sku,price\nv,1,1\nv,2,2\nVENDOR, SKU, PRICE\nv,3,3\n", "stand again in line 4"),
         ("vendor,sku,price\nv,1,1\nTotal,,1\n", "the last line looks like a total"),
         ("vendor,sku,price\nv,1,1\n\n(1 rows affected)\n", "the last line looks like a total"),
         ("vendor,sku,price\nv,1,1", "does not end with a line break"),

@@ -250,12 +250,13 @@ def test_what_is_no_whole_workbook_is_no_empty_one(read, tmp_path):
 def test_the_names_again_and_a_total_are_no_rows(read, tmp_path, chunk_rows):
     rows = [["v", f"s{place}", None, "1.50", place, 1] for place in range(3)]
     total = ["Total", None, None, "4.50", 3, None]
-    path = write(tmp_path / "stock.xlsx", *rows[:2], HEADER, rows[2], total, above=1)
+    again = [name.upper() if name else name for name in HEADER]
+    path = write(tmp_path / "stock.xlsx", *rows[:2], again, rows[2], total, above=1)
     reading = read(files=path, header_row=2, chunk_rows=chunk_rows)
     good = [row for row in reading.rows if not row["sku"].startswith(MARK)]
     assert [row["sku"] for row in good] == ["s0", "s1", "s2"]
     texts = "\n".join(row["sku"] for row in reading.rows if row["sku"].startswith(MARK))
-    assert "beside the rows: row 5: the names of the columns again: vendor, sku" in texts
+    assert "beside the rows: row 5: the names of the columns again: VENDOR, SKU" in texts
     assert "beside the rows: row 7: a total or a count of the rows: Total, 4.50, 3" in texts
 
 

@@ -163,6 +163,17 @@ def test_rows_that_lost_the_same_digits_each_take_another_sku():
     assert sorted(quarantine["sku"].to_pylist()) == sorted(known)
 
 
+@pytest.mark.parametrize("sku", ["4.00638E+12", "4,00638E+12", "4E+12", "1.234567890123457e+19"])
+def test_a_key_that_lost_digits_is_no_sku_even_if_none_resembles_it(sku):
+    assert read(sku, known=()).quarantine["reason"].to_pylist() == ["sku_as_float"]
+    assert read(sku, known=("5",)).quarantine["reason"].to_pylist() == ["sku_as_float"]
+    assert read(sku, known=(sku,)).quarantine.num_rows == 0
+
+
+def test_a_code_with_an_e_in_it_is_one():
+    assert read("12E5", "4E12", "E+12", known=()).quarantine.num_rows == 0
+
+
 def test_without_anything_known_an_odd_key_is_quarantined_all_the_same():
     result = read("100001\u00a0", "100.0", "5", known=())
     assert result.snapshot["sku"].to_pylist() == ["100.0", "5"]

@@ -28,6 +28,7 @@ EACH = {
     "sku_quoted": {"sku": "'x"},
     "sku_look_alike": {"sku": "x\u0430"},
     "sku_resembles_known": {"sku": "7.0"},
+    "sku_as_float": {"sku": "4.00638E+12"},
     "sku_too_long": {"sku": "x" * 256},
     "sku_duplicate": {"sku": "twice"},
     "barcode_missing": {"barcode": None},
