@@ -1,12 +1,15 @@
 """A text whose columns stand at fixed characters of each line, row by row, with the proofs of a CSV. Spaces around a value are padding.
 
-A line that ends before its last column begins is quarantined; a sum and a drawn line are no rows.
+A line that ends before its last column begins is quarantined; a sum and a drawn line are no rows. By its first lines a file shows how long its
+lines are, and where values end: a line that was padded in bytes, or whose value goes on behind its place, would be read as another number.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.csvfile import CsvFile
@@ -14,12 +17,16 @@ from shelfsync.erp.text_shape import is_rule, is_total_line, totals_line
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.columns import Layout
 
 FIXED_WIDTH = "SHELFSYNC_ERP__FIXED_WIDTH"
+_LINES_FOR_WIDTH = 1000
+_LINES_FOR_WIDTH_MIN = 5
+_USUAL = 0.8
+"""The share of the first lines that makes something usual."""
 _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
 
 
@@ -41,17 +48,29 @@ class FixedWidth(CsvFile):
         return tuple(self._columns)
 
     def _reader(self, lines: Iterator[str]) -> Any:
-        return _Slices(lines, tuple(self._columns.values()))
+        with self._open() as file:
+            first = [
+                line.rstrip("\r\n") for line in islice(file, self._header_row - 1, self._header_row + _LINES_FOR_WIDTH)
+            ]
+        return _Slices(lines, tuple(self._columns.values()), [line for line in first if line.strip()], self._encoding)
 
     def _is_whole(self, last: str) -> bool:
         return len(last) >= max(end for _, end in self._columns.values())
 
 
 class _Slices:
-    def __init__(self, lines: Iterator[str], places: Sequence[tuple[int, int]]) -> None:
+    """The rows of the lines. `first`: the first of them, which show what is usual."""
+
+    def __init__(
+        self, lines: Iterator[str], places: Sequence[tuple[int, int]], first: Sequence[str], encoding: str
+    ) -> None:
         self._lines = lines
         self._slices = [slice(*place) for place in places]
         self._least = max(start for start, _ in places) + 1
+        self._encoding = encoding.casefold().replace("-sig", "")  # the mark stands once in a file
+        self._bytes = self._usual_bytes(first)
+        taken = {place for start, end in places for place in range(start, end)}
+        self._ends = [end for _, end in places if end not in taken and _is_rare(_goes_on(line, end) for line in first)]
 
     def __iter__(self) -> _Slices:
         return self
@@ -68,7 +87,37 @@ class _Slices:
             ]  # one cell: what a program wrote beside the rows, over the places of columns
         if is_short:
             raise csv.Error(f"{len(line)} characters, and the last column begins at {self._least}")
+        self._check(line)
         return cells
+
+    def _usual_bytes(self, first: Sequence[str]) -> int | None:
+        """How many bytes nearly each line has, if not nearly each has as many characters."""
+        if len(first) < _LINES_FOR_WIDTH_MIN:
+            return None
+        length, count = Counter(self._bytes_of(line) for line in first).most_common(1)[0]
+        return length if count >= _USUAL * len(first) else None
+
+    def _bytes_of(self, line: str) -> int:
+        return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
+
+    def _check(self, line: str) -> None:
+        """Raises csv.Error if a value of this line stands at other places than those of the other lines."""
+        if not line.isascii() and len(line) < (self._bytes or 0) == self._bytes_of(line):
+            raise csv.Error(
+                f"{self._bytes} bytes as the other lines, and {len(line)} characters: its columns are padded in bytes; let the ERP pad in characters"
+            )
+        for end in self._ends:
+            if _goes_on(line, end):
+                raise csv.Error(f"the value goes on behind character {end}")
+
+
+def _goes_on(line: str, end: int) -> bool:
+    return len(line) > end and line[end] != " " != line[end - 1]
+
+
+def _is_rare(found: Iterable[bool]) -> bool:
+    each = list(found)
+    return len(each) >= _LINES_FOR_WIDTH_MIN and sum(each) <= (1 - _USUAL) * len(each)
 
 
 def _place(name: str, text: str) -> tuple[int, int]:

@@ -318,7 +318,9 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
         f"column {place + 1}" for place in range(shape.width)
     )
     titled = folded(names)
-    rows = [row for _, row in shape.rows if len(row) == len(names) and not names_again(row, titled) and not is_rule(row)]
+    rows = [
+        row for _, row in shape.rows if len(row) == len(names) and not names_again(row, titled) and not is_rule(row)
+    ]
     return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
 
 

@@ -123,7 +123,9 @@ class Workbook:
         while block := [*itertools.islice(below, _ROWS_OF_BLOCK)]:
             every = [cells for _, cells in block]
             with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
-            if not (with_broken or empty in every or any(names_again(cells, titles) for cells in every)):  # as nearly always
+            if not (
+                with_broken or empty in every or any(names_again(cells, titles) for cells in every)
+            ):  # as nearly always
                 part += every
                 last, block = block[-1][0], []
             for number, cells in block:

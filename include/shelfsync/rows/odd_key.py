@@ -206,9 +206,7 @@ def _unlabelled(texts: pa.Array) -> pa.Array:
 
 def may_be_several(texts: pa.Array) -> Mask:
     """Keys that lost digits (`4.00638E+12`) or were damaged: rows with the same one may be of different SKUs."""
-    return mask(
-        pc.match_substring_regex(texts, rf"{_FLOAT}|^\d{{15}}0+$|{_DAMAGED}").fill_null(False)
-    )
+    return mask(pc.match_substring_regex(texts, rf"{_FLOAT}|^\d{{15}}0+$|{_DAMAGED}").fill_null(False))
 
 
 def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:

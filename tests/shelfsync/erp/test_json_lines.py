@@ -138,3 +138,40 @@ def test_a_title_above_fixed_widths_is_left_out_and_a_cut_line_is_reported(read,
 def test_a_place_that_is_none_is_named(read, path, place):
     with pytest.raises(ConfigurationError, match=r"FIXED_WIDTH: .* is no place"):
         read(files=path("x\n", "a.dat"), fixed_width=PLACES | {"sku": place})
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_line_that_is_padded_in_bytes_is_no_row_with_another_price(read, path, packed):
+    names = ["Tee", "Käse süß", "Brot", "Öl", "Kaffee"]
+    lines = [name.encode().ljust(12) + b"%04d" % number + b"0001250" for number, name in enumerate(names)]
+    places = {"name": "1-12", "sku": "13-16", "price": "17-23"}
+    where = path(packed(b"\n".join([*lines, b""])), "stock.dat")
+    rows = read(files=where, fixed_width=places, constants={"vendor": "v"}).rows
+    good = [(row["sku"], row["price"]) for row in rows if "\ufffd" not in row["sku"]]
+    assert good == [("0000", "0001250"), ("0002", "0001250"), ("0004", "0001250")]
+    bad = [row["sku"] for row in rows if "\ufffd" in row["sku"]]
+    assert all("23 bytes as the other lines, and" in text for text in bad)
+
+
+def test_lines_that_are_padded_in_characters_are_rows_in_any_letters(read, path):
+    names = ["Tee", "Käse süß", "Brot", "Öl", "Kaffee"]
+    lines = [f"{name:<12}{number:04}0001250" for number, name in enumerate(names)]
+    where = path("\n".join([*lines, ""]), "stock.dat")
+    places = {"name": "1-12", "sku": "13-16", "price": "17-23"}
+    assert [row["name"] for row in read(files=where, fixed_width=places, constants={"vendor": "v"}).rows] == names
+
+
+def test_a_value_that_goes_on_behind_its_place_is_not_cut(read, path):
+    lines = [f"01  {number:04} {1.5:8.2f} {12_345_678 if number == 7 else number:>4}" for number in range(20)]
+    places = {"vendor": "1-4", "sku": "5-9", "price": "10-17", "quantity": "18-22"}
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places).rows
+    [bad] = [row["sku"] for row in rows if "\ufffd" in row["sku"]]
+    assert "line 8: the value goes on behind character 22" in bad
+    assert len(rows) == 20
+
+
+def test_a_part_of_a_longer_column_may_be_read(read, path):
+    lines = [f"01{number:04}{number:06}0150" for number in range(20)]
+    places = {"vendor": "1-2", "sku": "3-6", "price": "13-15"}
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places).rows
+    assert {row["price"] for row in rows} == {"015"}
