@@ -6,6 +6,7 @@ gz, zst, bz2 and xz are unpacked as a stream. A zip is unpacked if it has one fi
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -62,7 +63,7 @@ KINDS = (
         "a page of HTML",
         "Look at it: it may be the error page of a server, or a table that an ERP names .xls. Let the ERP write CSV or a real workbook.",
     ),
-    Kind((b"<?xml", b"\xef\xbb\xbf<?xml"), "XML", _SAVE),
+    Kind((b"<?xml",), "XML", _SAVE),
     Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl.", "jsonl"),
     Kind((b'[{"', b"[ {", b"[\n"), "one list of JSON", _SAVE),
     Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
@@ -73,7 +74,8 @@ KINDS = (
 
 def of(head: bytes) -> Kind | None:
     """The kind of a file that begins so; None for one that may be text."""
-    return next((kind for kind in KINDS if head.startswith(kind.beginnings)), None)
+    begins = head.removeprefix(codecs.BOM_UTF8)
+    return next((kind for kind in KINDS if begins.startswith(kind.beginnings)), None)
 
 
 def reject(found: FoundFile, head: bytes, *allowed: str) -> None:

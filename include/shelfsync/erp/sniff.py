@@ -167,6 +167,8 @@ def _from_anywhere(where: str) -> str:
     return where if "://" in where else str(Path(where).absolute())
 
 
+_TAR = slice(257, 262)
+"""Where a tar archive has its mark."""
 _BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
 """The marks of encodings, spaces and the ends of lines: of a file with nothing else there is nothing to read."""
 
@@ -210,6 +212,8 @@ def _read(file: FoundFile, head: bytes, proposal: Proposal, *, whole: bool) -> _
     if kind is not None:
         raise ConfigurationError("FILE", f"{file.name} is {kind.name}, by its first bytes", kind.remedy)
     encoding = encoding_of(head)
+    if head[_TAR] == b"ustar":
+        raise DataError(f"{file.name} is a tar archive. Let the ERP pack each file by itself, as gz, zst or zip.")
     if encoding is None:
         raise DataError(
             f"{file.name} is no text, and of no kind that shelfsync reads. Let the ERP write CSV, Parquet or a workbook."
@@ -526,6 +530,13 @@ def _propose_notation(table: _Table, proposal: Proposal, chosen: Mapping[str, in
         settings["NULL_WORDS"] = json.dumps(list(nulls), ensure_ascii=False)
         proposal.unsure.append(f"{some_of(map(repr, nulls))} is taken for 'no value'")
     if "active" in written:
+        cells = written["active"]
+        empty = sum(not cell.strip() for cell in cells)
+        if empty and len({cell.strip() for cell in cells}) == 2:
+            proposal.unsure.append(
+                f"{empty:,} of {len(cells):,} cells of active are empty, which is no statement: such a product stays as it is. If empty means off sale,"
+                " let the ERP write a word for it"
+            )
         true, false, unknown = column_kinds.truth_words(written["active"])
         if true:
             settings["TRUE_WORDS"] = json.dumps(true, ensure_ascii=False)

@@ -83,8 +83,9 @@ def test_json_that_was_cut_or_is_no_lines_sends_nothing(read, path):
         read(files=path('{"vendor": "v"}\n', "a.csv"))
 
 
-def test_sniff_knows_json_lines(read, path):
-    found = sniff(path('{"Filiale": "v", "Artikel": 1, "Preis": 1.5}\n', "a.log"))
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_sniff_knows_json_lines(read, path, mark):
+    found = sniff(path(mark + '{"Filiale": "v", "Artikel": 1, "Preis": 1.5}\n', "a.log"))
     assert found.settings["FILE_FORMAT"] == "jsonl"
     assert found.settings["COLUMNS"] == '{"vendor": "Filiale", "sku": "Artikel", "price": "Preis"}'
 

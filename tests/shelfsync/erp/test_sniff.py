@@ -7,6 +7,7 @@ import functools
 import gzip
 import http.server
 import json
+import tarfile
 import threading
 import zipfile
 from decimal import Decimal
@@ -102,6 +103,7 @@ def test_an_encoding_that_no_mark_proves_is_shown_beside_others(proposed, encodi
         ("sep=;\nvendor;sku;price\nv;1;1.99\n", "line 1 is for Excel alone"),
         ("vendor;sku;price;\nv;1;1.99\nv;2;1.99\n", "ends with a delimiter, which the rows do not have"),
         ("vendor,sku,price\nv,1,1\nv,2,2\nvendor,sku,price\nv,3,3\n", "stand again in line 4"),
+        ("vendor,sku,active\nv,1,X\nv,2,\nv,3,\n", "2 of 3 cells of active are empty, which is no statement"),
         ("vendor,sku,price\nv,1,1\nv,2,2\nVENDOR, SKU, PRICE\nv,3,3\n", "stand again in line 4"),
         ("vendor,sku,price\nv,1,1\nTotal,,1\n", "the last line looks like a total"),
         ("vendor,sku,price\nv,1,1\n\n(1 rows affected)\n", "the last line looks like a total"),
@@ -522,3 +524,11 @@ def test_a_zip_inside_another_packing_is_no_workbook(proposed, tmp_path):
     data = (tmp_path / "inner.zip").read_bytes()
     with pytest.raises(DataError, match=r"is a zip archive and no workbook; it holds stock\.csv\..*pack it once"):
         proposed(gzip.compress(data), "stock.csv.gz")
+
+
+def test_a_tar_archive_is_named(tmp_path):
+    (tmp_path / "stock.csv").write_text("vendor,sku,price\nv,1,1\n")
+    with tarfile.open(tmp_path / "stock.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "stock.csv", "stock.csv")
+    with pytest.raises(DataError, match=r"is a tar archive\. Let the ERP pack each file"):
+        sniff(str(tmp_path / "stock.tar.gz"))
