@@ -18,8 +18,18 @@ MOMENT = 1e-7
 """Days: everything is older than this."""
 
 
+def _lived(world):
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.erp.put("store-001", "b", "oops")
+    world.sync("full")
+    for price in ("2.00", "3.00", "4.00"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+
+
 @pytest.fixture
-def lived(make_world):
+def lived(world_after):
     """A vendor with a history of runs, all of it older than its retention."""
     days = (
         "run_days",
@@ -31,15 +41,7 @@ def lived(make_world):
         "history_days",
         "repeated_outcome_days",
     )
-    world = make_world(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.erp.put("store-001", "b", "oops")
-    world.sync("full")
-    for price in ("2.00", "3.00", "4.00"):
-        world.erp.put("store-001", "a", price)
-        world.sync("delta")
-    return world
+    return world_after(_lived, housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
 
 
 def _age(world, hours: float = 2) -> None:
