@@ -51,7 +51,9 @@ def secret_in(path: str, variable: str) -> str:
         reject_shared(file, variable)
         if status.st_mode & stat.S_IROTH:
             raise ConfigurationError(
-                variable, f"every user of this machine can read {path!r}", f"Run `chmod o-r {path}`."
+                variable,
+                f"every user of this machine can read {path!r}",
+                f"Run `chmod o-r {path}`, or mount it with the mode 0440.",
             )
         with file.open("rb") as opened:
             content = opened.read(_BYTES_MAX + 1)
