@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from shelfsync.chains import chosen
+from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import Settings, read_settings
