@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from shelfsync.erp import sample
 from shelfsync.erp.columns import CATALOG
@@ -62,3 +63,30 @@ def test_the_hook_of_the_page_does_what_the_page_describes(tmp_path, read):
 def test_the_example_that_the_page_points_to_is_there():
     target = re.search(r"`(include/\S+sample\.sql)`", PAGE)[1]
     assert (Path(__file__).parents[3] / target).samefile(sample.SELECT_FILE)
+
+
+@pytest.mark.slow
+def test_the_worked_selects_give_what_the_page_describes(erp_url, erp_engine, read):
+    reserve, only_stock = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    with erp_engine.begin() as connection:
+        for statement in (
+            "CREATE TABLE stock (store text, item text, item_group text, price numeric, pieces int)",
+            "CREATE TABLE channel_reserve (channel text, item_group text, pieces int, PRIMARY KEY (channel, item_group))",
+            "INSERT INTO stock VALUES ('v', 'a', 'bread', 1.5, 5), ('v', 'b', 'bread', 2, 1), ('v', 'c', 'fish', 3, 7), ('v', 'd', 'fish', 4, NULL)",
+            "INSERT INTO channel_reserve VALUES ('delivery', 'bread', 2), ('web', 'bread', 4), ('web', 'fish', 4)",
+        ):
+            connection.exec_driver_sql(statement)
+    rows = {row["sku"]: row for row in read(url=erp_url, sql=reserve).rows}
+    assert {sku: (row["price"], row["quantity"]) for sku, row in rows.items()} == {
+        "a": ("1.5", "3"),
+        "b": ("2", "0"),
+        "c": ("3", "7"),
+        "d": ("4", None),
+    }
+    rows = read(url=erp_url, sql=only_stock).rows
+    assert [(row["sku"], row["price"], row["quantity"], row["active"]) for row in rows] == [
+        ("a", None, "5", None),
+        ("b", None, "1", None),
+        ("c", None, "7", None),
+        ("d", None, None, None),
+    ]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shelfsync.erp.open import open_promotions
 from shelfsync.promotions.head import Fault, Heads, minutes
-from shelfsync.promotions.schemas import HEAD
+from shelfsync.promotions.schemas import HEAD, RAW, REQUIRED
 from shelfsync.settings import PromotionSettings
 
 BERLIN = "Europe/Berlin"
+PAGE = Path(__file__).parents[3] / "docs/how-to/promotions.md"
 HEAD_ROW = dict.fromkeys(HEAD) | {"campaign": "c1", "name": "Spring"}
 
 
@@ -79,3 +84,32 @@ def test_a_window_that_the_gap_turns_round_says_why():
 def test_the_last_minute_of_the_year_9999_is_told_in_utc():
     utc = dt.UTC
     assert minutes(dt.datetime(2027, 1, 1, tzinfo=utc), dt.datetime.max.replace(tzinfo=utc), BERLIN).endswith("UTC")
+
+
+@pytest.mark.slow
+def test_the_worked_select_of_the_page_makes_the_last_day_a_whole_day(make_settings, empty_database_url):
+    url = empty_database_url.replace("postgresql://", "postgresql+psycopg://", 1)
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for statement in (
+            "CREATE TABLE offer (code text, title text, first_day date, last_day date)",
+            "CREATE TABLE offer_price (code text, store text, item text, price numeric)",
+            "INSERT INTO offer VALUES ('P1', 'Spring', '2099-03-01', '2099-03-07'), ('P2', 'Past', '2020-03-01', '2020-03-07')",
+            "INSERT INTO offer_price VALUES ('P1', 'v', 'a', 1.5), ('P2', 'v', 'a', 1.5)",
+        ):
+            connection.exec_driver_sql(statement)
+    [select] = [text for text in re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL) if "offer" in text]
+    settings = make_settings(erp={"url": url, "sql": "SELECT 1"}, promotions={"sql": select})
+    with open_promotions(settings, RAW, REQUIRED).read() as extract:
+        [row] = [row for table in extract for row in table.to_pylist()]
+    assert (row["campaign"], row["vendor"], row["sku"], row["price"], row["audience"]) == (
+        "P1",
+        "v",
+        "a",
+        "1.5",
+        "everybody",
+    )
+    first = "first minute 2099-03-01 00:00, last minute"
+    for end_dates in ("whole_day", "start_of_day"):
+        shown = window(row["start_time"], row["end_time"], end_dates=end_dates)
+        assert shown == f"{first} 2099-03-07 23:59 {BERLIN}"
