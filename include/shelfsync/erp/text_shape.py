@@ -18,7 +18,7 @@ from shelfsync.erp import text_encoding
 from shelfsync.erp.column_kinds import is_name, is_number, kinds_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 DELIMITERS = (",", ";", "\t", "|", "^", "~", "¬", "§", "\x1f", "\x01")
 """What shelfsync looks for as a delimiter, in this order where two fit alike."""
@@ -250,7 +250,7 @@ RULE = "a drawn line"
 """Why a line is no row of the table, for a person."""
 
 
-def folded(names: Sequence[Any]) -> list[str]:
+def folded(names: Iterable[Any]) -> list[str]:
     """The names of columns without the case of letters and the blanks around them."""
     return [str(name).strip().casefold() for name in names]
 
