@@ -119,7 +119,7 @@ REASONS: tuple[Reason, ...] = (
     ),
 )
 
-ODD_SKU = ("sku_invisible_character", "sku_quoted", "sku_look_alike", "sku_resembles_known")
+ODD_SKU = ("sku_invisible_character", "sku_quoted", "sku_look_alike", "sku_resembles_known", "sku_as_float")
 """The reasons of a SKU that is another one only to a machine."""
 
 
