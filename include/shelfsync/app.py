@@ -46,7 +46,7 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
     """
     require(settings.chain, chain_names())
     if settings.metrics.statsd is not None and not metrics.listened_to():
-        prefix = settings.metrics.prefix if settings.chain is None else f"{settings.metrics.prefix}.{settings.chain}"
+        prefix = metrics.statsd_prefix(settings.metrics.prefix, settings.chain)
         metrics.use(metrics.Statsd(settings.metrics.statsd, prefix))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))

@@ -100,14 +100,18 @@ class Statsd:
 
 
 class Prometheus:
-    """Keeps the numbers of this process, and writes them as Prometheus reads them: `alerts.open` is PREFIX_alerts_open."""
+    """Keeps the numbers of this process, and writes them as Prometheus reads them: `alerts.open` is PREFIX_alerts_open.
 
-    def __init__(self, prefix: str) -> None:
+    One chain of several has its name in the label `chain`, so that one rule serves all of them.
+    """
+
+    def __init__(self, prefix: str, chain: str | None = None) -> None:
         import prometheus_client
 
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self._library = prometheus_client
         self._prefix = prefix
+        self._labels = {} if chain is None else {"chain": chain}
         self._registry = prometheus_client.CollectorRegistry()
         self._lock = threading.Lock()
         self._known: dict[str, Any] = {}
@@ -133,8 +137,15 @@ class Prometheus:
     def _of(self, kind: Any, name: str) -> Any:
         with self._lock:
             if name not in self._known:
-                self._known[name] = kind(prometheus_name(self._prefix, name), name, registry=self._registry)
+                full = prometheus_name(self._prefix, name)
+                family = kind(full, name, labelnames=tuple(self._labels), registry=self._registry)
+                self._known[name] = family.labels(**self._labels) if self._labels else family
             return self._known[name]
+
+
+def statsd_prefix(prefix: str, chain: str | None) -> str:
+    """What stands before each name that goes to a StatsD server: without the chain in it, the gauges of one would hide those of another."""
+    return prefix if chain is None else f"{prefix}.{chain}"
 
 
 def prometheus_name(prefix: str, name: str) -> str:

@@ -147,3 +147,15 @@ def test_inside_airflow_its_own_metrics_section_decides(listener, tmp_path):
         "chain.shelfsync.confirm.vendor:250.000000|ms",
         "chain.shelfsync.end:1|c",
     ]
+
+
+def test_one_chain_of_several_has_its_name_in_a_label_and_behind_the_prefix():
+    sink = metrics.Prometheus("shelfsync", "north")
+    sink.gauge("alerts.open", 2)
+    sink.count("inbox.rejected.401", 3)
+    sink.timing("normalise.vendor", 0.5)
+    lines = sink.text().splitlines()
+    assert 'shelfsync_alerts_open{chain="north"} 2.0' in lines
+    assert 'shelfsync_inbox_rejected_401_total{chain="north"} 3.0' in lines
+    assert 'shelfsync_normalise_vendor_seconds_sum{chain="north"} 0.5' in lines
+    assert metrics.statsd_prefix("shelfsync", "north") == "shelfsync.north"

@@ -54,7 +54,7 @@ def metrics(output: Output = None, replace: Replace = False) -> Answer:
     if file:
         file.check()
     with opened() as context:
-        sink = numbers.Prometheus(context.settings.metrics.prefix)
+        sink = numbers.Prometheus(context.settings.metrics.prefix, context.settings.chain)
         numbers.use(sink)
         conditions.report_gauges(context)
         report_gauges(context)

@@ -26,10 +26,11 @@ def main() -> int:
         settings = read_settings()
         require(settings.chain, chain_names())
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        page = metrics.Prometheus(settings.metrics.prefix) if settings.metrics.readers else None
+        page = metrics.Prometheus(settings.metrics.prefix, settings.chain) if settings.metrics.readers else None
         sinks: list[metrics.Sink] = [] if page is None else [page]
         if settings.metrics.statsd is not None:
-            sinks.append(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+            prefix = metrics.statsd_prefix(settings.metrics.prefix, settings.chain)
+            sinks.append(metrics.Statsd(settings.metrics.statsd, prefix))
         if sinks:
             metrics.use(metrics.Several(*sinks))
         serve(settings, page)

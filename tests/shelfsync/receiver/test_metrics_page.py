@@ -42,3 +42,15 @@ def test_another_address_finds_no_such_page(database_url, engine, readers):
     settings = {"SHELFSYNC_METRICS__READERS": readers} if readers else {}
     with LiveReceiver(database_url, **settings) as receiver:
         assert _call(receiver.port, "/metrics", secret=SECRET)[0] == 404
+
+
+@pytest.mark.slow
+def test_the_receiver_of_one_chain_of_several_names_it(database_url, engine):
+    settings = {"DATABASE_URL": database_url, "WEBHOOK__SECRET": SECRET, "WEBHOOK__PORT": "0"}
+    of_chain = {f"SHELFSYNC_CHAINS__NORTH__{name}": value for name, value in settings.items()}
+    with LiveReceiver(
+        database_url, SHELFSYNC_CHAIN="north", SHELFSYNC_METRICS__READERS=LOOPBACK, **of_chain
+    ) as receiver:
+        _call(receiver.port, "/webhook", b"{}", "wrong")
+        text = _call(receiver.port, "/metrics")[1]
+    assert 'shelfsync_inbox_rejected_401_total{chain="north"} 1.0' in text.splitlines()
