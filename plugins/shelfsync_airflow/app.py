@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 METRICS_PREFIX = "shelfsync"
-PLATFORM, ERP, WEBHOOK, ORDERS = "platform", "erp", "webhook", "orders"
+PLATFORM, ERP, WEBHOOK, ORDERS, ALERTS = "platform", "erp", "webhook", "orders", "alerts"
 
 
 @contextmanager
@@ -80,9 +80,9 @@ class AfterItsTime(RetryPolicy):
 
 
 def _metric(name: str) -> str:
-    """With the chain in it: the gauges of one would hide those of another."""
-    chain = chain_in_use()
-    return f"{METRICS_PREFIX}.{name}" if chain is None else f"{METRICS_PREFIX}.{chain}.{name}"
+    from shelfsync.metrics import statsd_prefix
+
+    return f"{statsd_prefix(METRICS_PREFIX, chain_in_use())}.{name}"
 
 
 class AirflowMetrics:
@@ -115,7 +115,7 @@ class AirflowMetrics:
 def app_settings(*needed: str, chain: str | None = None) -> Settings:
     """The settings of a chain; what they leave unset comes from Airflow's connections, secrets are masked in every log.
 
-    `needed`: those of PLATFORM, ERP, WEBHOOK and ORDERS that are going to be used; the others may be unknown. Asks Airflow for
+    `needed`: those of PLATFORM, ERP, WEBHOOK, ORDERS and ALERTS that are going to be used; the others may be unknown. Asks Airflow for
     connections, so it must not run in an event loop.
     """
     from airflow.sdk.log import mask_secret

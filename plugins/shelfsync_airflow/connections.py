@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
+from shelfsync.alerts.channel import connection_of
 from shelfsync.errors import ConfigurationError
 from shelfsync_airflow.names import chain_of, of_chain
 
 if TYPE_CHECKING:
-    from shelfsync.settings import OrdersSettings, PlatformSettings, Settings
+    from shelfsync.settings import AlertRoute, OrdersSettings, PlatformSettings, Settings
 
 PLATFORM = "shelfsync_platform"
 ERP = "shelfsync_erp"
@@ -55,7 +56,7 @@ def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[s
     """The settings that the connections add, in the structure of the settings; never one that is set already.
 
     A chain has connections of its own, such as shelfsync_platform__north: another chain's would send to the wrong stores. All share the
-    database's. `needed`: which of platform, erp, webhook and orders are going to be used, besides the database. Where neither environment nor
+    database's. `needed`: which of platform, erp, webhook, orders and alerts are going to be used, besides the database. Where neither environment nor
     connection gives what is needed, a ConfigurationError names both ways to give it.
     """
     found = database_override(settings, find)
@@ -68,7 +69,29 @@ def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[s
         found["erp"] = {"url": _erp_url(find, own(ERP))}
     if "webhook" in needed and settings.webhook.secret is None and (webhook := find(own(WEBHOOK))):
         found["webhook"] = {"secret": webhook.password}
+    if "alerts" in needed and any(map(_held, settings.alerts.routes)):
+        found["alerts"] = {"routes": [_route(route, find) for route in settings.alerts.routes]}
     return {name: part for name, part in found.items() if part}
+
+
+def _held(route: AlertRoute) -> str | None:
+    return connection_of(route.address.get_secret_value())
+
+
+def _route(route: AlertRoute, find: Find) -> dict[str, Any]:
+    """A route with its address, also if a connection holds it: as a whole, in the password, which Airflow encrypts and shows to no person."""
+    given, conn_id = route.model_dump(), _held(route)
+    if conn_id is None:
+        return given
+    connection = find(conn_id)
+    if connection is None or not connection.password:
+        lacks = "there is no such connection" if connection is None else "it has no password"
+        raise ConfigurationError(
+            "SHELFSYNC_ALERTS__ROUTES",
+            f"the route {route.name!r} names the connection {conn_id!r}, and {lacks}",
+            f"Write the route's whole address into the password of the connection {conn_id} (Admin, Connections).",
+        )
+    return given | {"address": connection.password}
 
 
 def _orders_need_erp(orders: OrdersSettings) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Param, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync_airflow.app import ERP, PLATFORM, open_app
+from shelfsync_airflow.app import ALERTS, ERP, PLATFORM, open_app
 from shelfsync_airflow.wait import WaitOperator
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def watch_alerts() -> dict[str, Any]:
     from shelfsync.conditions import watch
     from shelfsync_airflow.dag_states import wrong_dags
 
-    with open_app(PLATFORM) as app:
+    with open_app(PLATFORM, ALERTS) as app:
         result = watch(app, find_dags=wrong_dags)
     return {name: len(found) for name, found in result.items()}
 

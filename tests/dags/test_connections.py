@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from airflow.sdk import Connection
 
 from shelfsync.errors import ConfigurationError
+from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings
 from shelfsync.settings.reading import CONNECTIONS
 from shelfsync_airflow.app import ERP, PLATFORM, WEBHOOK, app_settings
@@ -203,3 +205,35 @@ def test_the_command_line_names_the_connection_of_every_setting_that_one_gives(c
     found = overrides(read_settings(), find_connection, (PLATFORM, ERP, WEBHOOK))
     given = {f"{name}.{one}" for name, part in found.items() if isinstance(part, dict) for one in part}
     assert given | {name for name, part in found.items() if not isinstance(part, dict)} == set(CONNECTIONS)
+
+
+PAGER = "json://user:pager-canary@localhost/path"
+
+
+def _routes(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHELFSYNC_HOME", str(tmp_path))
+    routes = [{"name": "on-call", "address": "connection:pager"}, {"name": "chat", "address": "json://localhost"}]
+    monkeypatch.setenv("SHELFSYNC_ALERTS__ROUTES", json.dumps(routes))
+    return read_settings()
+
+
+def test_the_address_of_a_route_comes_from_the_connection_that_it_names_and_is_masked(monkeypatch, tmp_path):
+    settings = _routes(monkeypatch, tmp_path)
+    pager = Connection(conn_id="pager", conn_type="http", password=PAGER)
+    found = overrides(settings, {"pager": pager}.get, ["alerts"])
+    routes = read_settings(**found).alerts.routes
+    assert [(one.name, one.address.get_secret_value()) for one in routes] == [
+        ("on-call", PAGER),
+        ("chat", "json://localhost"),
+    ]
+    assert "pager-canary" not in mask(f"refused: {PAGER}")
+    assert "alerts" not in overrides(settings, {"pager": pager}.get, [])
+
+
+@pytest.mark.parametrize(
+    ("connection", "lacks"), [(None, "no such connection"), (Connection(conn_id="pager"), "no password")]
+)
+def test_a_route_whose_connection_has_no_address_is_named(monkeypatch, tmp_path, connection, lacks):
+    settings = _routes(monkeypatch, tmp_path)
+    with pytest.raises(ConfigurationError, match=f"'on-call'.*'pager'.*{lacks}.*password"):
+        overrides(settings, {"pager": connection}.get, ["alerts"])

@@ -23,14 +23,30 @@ class _Heard(logging.Handler):
         self.lines.append(record.getMessage())
 
 
+CONNECTION = "connection:"
+"""What begins an address that a connection of Airflow holds; the connection's name follows."""
+
+
+def connection_of(address: str) -> str | None:
+    """The connection of Airflow that holds the address; None: it is the address itself."""
+    return address.removeprefix(CONNECTION) if address.startswith(CONNECTION) else None
+
+
 def check_address(name: str, address: str) -> None:
-    """Raises a ConfigurationError if no service has such an address. Sends nothing."""
-    _service(name, address)
+    """Raises a ConfigurationError if no service has such an address. Sends nothing. Only Airflow knows what a connection holds."""
+    if connection_of(address) is None:
+        _service(name, address)
 
 
 def _service(name: str, address: str) -> Apprise:
     import apprise
 
+    if (connection := connection_of(address)) is not None:
+        raise ConfigurationError(
+            "SHELFSYNC_ALERTS__ROUTES",
+            f"the address of the route {name!r} is in Airflow's connection {connection!r}, and this process is not Airflow's task",
+            "Let the DAG alerts_watch send, or write the address itself into the route.",
+        )
     service = apprise.Apprise(asset=apprise.AppriseAsset(app_id="shelfsync", app_desc="shelfsync", async_mode=False))
     if not service.add(address):
         scheme = address.partition("://")[0] if "://" in address else "no scheme"

@@ -30,7 +30,7 @@ class AlertRoute(Section):
     name: str = Field(min_length=1, max_length=40, pattern=r"^[a-z0-9][a-z0-9_-]*$")
     """The name of the route in lists and messages: small letters, digits, `-`, `_`."""
     address: ServiceAddress
-    """An address as Apprise has it: mailto://…, slack://…, msteams://…, pagerduty://…, json://…."""
+    """An address as Apprise has it: mailto://…, slack://…, msteams://…, pagerduty://…, json://…. `connection:NAME`: the password of that connection of Airflow."""
     severities: tuple[Literal["severe", "warning", "notice"], ...] = ("severe", "warning")
     """The severities that it takes."""
     kinds: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from shelfsync.alerts import channel
+from shelfsync.errors import ConfigurationError
 
 
 class Smtp(socketserver.StreamRequestHandler):
@@ -68,3 +69,9 @@ def test_a_server_that_is_away_is_reported_in_one_line():
     answer = channel.send("buyer", "mailto://127.0.0.1:9?from=a@example.com&to=b@example.com&mode=insecure", "t", "x")
     assert answer is not None
     assert "\n" not in answer
+
+
+def test_an_address_in_a_connection_of_airflow_is_named_where_there_is_no_airflow():
+    channel.check_address("on-call", "connection:pager")
+    with pytest.raises(ConfigurationError, match=r"'on-call'.*connection 'pager'.*alerts_watch"):
+        channel.send("on-call", "connection:pager", "t", "x")

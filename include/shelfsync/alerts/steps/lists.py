@@ -9,12 +9,13 @@ from shelfsync import display
 from shelfsync.alerts import channel
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shelfsync.context import Context
+    from shelfsync.settings import AlertRoute
 
 
 STALE_S = 600.0
@@ -104,10 +105,11 @@ def try_routes(context: Context, name: str | None = None) -> list[dict[str, Any]
         what = "no route is set" if name is None else f"there is no route {name!r}"
         raise DataError(f"alerts: {what}; SHELFSYNC_ALERTS__ROUTES names the routes (docs/how-to/alarms.md)")
     text = "This is a test. If you read it, alerts of shelfsync reach you here."
-    return [
-        {
-            "route": route.name,
-            "error": channel.send(route.name, route.address.get_secret_value(), "shelfsync: test of a route", text),
-        }
-        for route in routes
-    ]
+    return [{"route": route.name, "error": _tried(route, text)} for route in routes]
+
+
+def _tried(route: AlertRoute, text: str) -> str | None:
+    try:
+        return channel.send(route.name, route.address.get_secret_value(), "shelfsync: test of a route", text)
+    except ConfigurationError as error:
+        return str(error)

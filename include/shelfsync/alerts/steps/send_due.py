@@ -50,6 +50,11 @@ def send_due(context: Context) -> dict[str, Any]:
                 _owe(connection, context, routes.values())
                 waiting = outbox.due(connection)
             for name, messages in waiting.items():
+                if channel.connection_of(routes[name].address.get_secret_value()) is not None:
+                    result["refused"][name] = (
+                        f"{len(messages)} messages wait for the DAG alerts_watch, which knows the connection"
+                    )
+                    continue
                 error = _send(context, routes[name], messages)
                 result["sent" if error is None else "refused"][name] = len(messages) if error is None else error
             with context.engine.begin() as connection:
