@@ -15,10 +15,13 @@ Reads what the delivery platform really shows of every store, once a day, and co
 * Before the first sync there is nothing to export: the run is skipped.
 
 **Start it by hand** for some vendors. **Clear any task** to go on from there. The schedule is the option `export_schedule`.
+
+A run of every store that succeeds emits the asset `shelfsync_export_observed`: a DAG of yours can wait for it.
 """
 
 from __future__ import annotations
 
+from shelfsync_airflow.assets import EXPORT_OBSERVED, emitting
 from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.export_tasks import export_form, look_again, plan, report, shard
 
@@ -26,4 +29,4 @@ from shelfsync_airflow.export_tasks import export_form, look_again, plan, report
 @dag_of_each_chain(__doc__, "catalog", hours=6, schedule="export", params=export_form())
 def assortment_export() -> None:
     shards = plan()
-    shard.expand(shard=shards) >> look_again(shards) >> report(shards)
+    shard.expand(shard=shards) >> look_again(shards) >> emitting(EXPORT_OBSERVED, report)(shards)

@@ -16,10 +16,13 @@ ledger records what was sent and acknowledged, so shelfsync sends nothing old ag
 
 With `SHELFSYNC_ERP__CHANGES_SQL` the run reads only what changed, and `check` skips it if nothing did. With the option
 `delta_watch` = changes, a change in the ERP starts it within seconds as well.
+
+A run of every vendor that succeeds emits the asset `shelfsync_catalog_synced`: a DAG of yours can wait for it.
 """
 
 from __future__ import annotations
 
+from shelfsync_airflow.assets import CATALOG_SYNCED, emitting
 from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 from shelfsync_airflow.wait import delta_schedule
@@ -29,4 +32,4 @@ from shelfsync_airflow.wait import delta_schedule
 def catalog_delta_sync() -> None:
     run = check("delta")
     shards = extract(run)
-    recover_first(run) >> shard.expand(shard=shards) >> report(run)
+    recover_first(run) >> shard.expand(shard=shards) >> emitting(CATALOG_SYNCED, report)(run)

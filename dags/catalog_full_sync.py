@@ -12,10 +12,13 @@ Makes the whole assortment of every store on the delivery platform equal to the 
 
 **Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there. The
 ledger records what was sent and acknowledged, so shelfsync sends nothing old again. The schedule is the option `full_schedule`.
+
+A run of every vendor that succeeds emits the asset `shelfsync_catalog_synced`: a DAG of yours can wait for it.
 """
 
 from __future__ import annotations
 
+from shelfsync_airflow.assets import CATALOG_SYNCED, emitting
 from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 
@@ -24,4 +27,4 @@ from shelfsync_airflow.tasks import check, extract, recover_first, report, shard
 def catalog_full_sync() -> None:
     run = check("full")
     shards = extract(run)
-    recover_first(run) >> shard.expand(shard=shards) >> report(run)
+    recover_first(run) >> shard.expand(shard=shards) >> emitting(CATALOG_SYNCED, report)(run)

@@ -13,12 +13,15 @@ Makes the promotions on the delivery platform equal to the ERP's, every hour and
 
 **Start it at once** by an event of the asset `shelfsync_promotions_changed`, or by hand. A dry run shows what would be created, changed
 and ended. **Clear any task** to go on from there. The schedule is the option `promotions_schedule`.
+
+A run that succeeds emits the asset `shelfsync_promotions_synced`: a DAG of yours can wait for it.
 """
 
 from __future__ import annotations
 
 from airflow.sdk import chain
 
+from shelfsync_airflow.assets import PROMOTIONS_SYNCED, emitting
 from shelfsync_airflow.chains import dag_of_each_chain
 from shelfsync_airflow.promotion_tasks import (
     check,
@@ -39,4 +42,4 @@ def promotions_sync() -> None:
     deliver_ends = deliver.override(task_id="deliver_ends")()
     confirm_ends = confirm.override(task_id="confirm_ends")()
     ends = (deliver_ends, wait("wait_ends"), confirm_ends)
-    chain(extract(run), plan(run), deliver(), wait("wait"), confirm(), *ends, report(run))
+    chain(extract(run), plan(run), deliver(), wait("wait"), confirm(), *ends, emitting(PROMOTIONS_SYNCED, report)(run))

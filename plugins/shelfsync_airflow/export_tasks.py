@@ -10,6 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync.errors import NothingSyncedError
 from shelfsync_airflow.app import PLATFORM, open_app
+from shelfsync_airflow.assets import emit
 from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, flag_field, stop_for, vendors_field
 from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, WaitOperator
 
@@ -79,6 +80,7 @@ def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
         if row["error"]
     ]
     stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
+    emit(shards[0]["run"], "succeeded")
     return summary
 
 

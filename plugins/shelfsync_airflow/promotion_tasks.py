@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from shelfsync.chosen_chain import chain_in_use
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
+from shelfsync_airflow.assets import emit
 from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule_or_asset
 from shelfsync_airflow.tasks import flag_field
@@ -116,6 +117,7 @@ def report(run: int | None) -> dict[str, Any]:
     if summary["state"] in {"failed", "partly_failed"}:
         log.error("%s", summary["error"])
         raise AirflowFailException(str(summary["error"]))
+    emit(run, summary["state"])
     return summary
 
 

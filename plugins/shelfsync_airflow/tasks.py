@@ -13,6 +13,7 @@ from airflow.sdk import Param, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync_airflow.app import ALERTS, ERP, PLATFORM, open_app
+from shelfsync_airflow.assets import emit
 from shelfsync_airflow.wait import WaitOperator
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def report(run: int | None) -> dict[str, Any]:
     if troubles and summary["runbooks"]:
         troubles.append(f"runbooks: {', '.join(summary['runbooks'])}")
     stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
+    emit(run, summary["state"])
     return summary
 
 
