@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -25,8 +28,10 @@ def running() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    folder = tempfile.TemporaryDirectory()
     server = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        env=os.environ | {"MOTO_RECORDER_FILEPATH": str(Path(folder.name, "requests"))},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -44,6 +49,19 @@ def running() -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
+        folder.cleanup()
+
+
+@contextlib.contextmanager
+def requests_recorded() -> Iterator[list[str]]:
+    """The requests that reach the store of `s3` in the block, as `GET http://…`: in the list once the block has ended."""
+    recorder, found = f"{os.environ['AWS_ENDPOINT_URL']}/moto-api/recorder", list[str]()
+    for word in ("reset", "start"):
+        httpx.post(f"{recorder}/{word}-recording", trust_env=False).raise_for_status()
+    yield found
+    httpx.post(f"{recorder}/stop-recording", trust_env=False).raise_for_status()
+    text = httpx.get(f"{recorder}/download-recording", trust_env=False).text
+    found += [f"{one['method']} {one['url']}" for one in map(json.loads, text.splitlines())]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import errno
 import hashlib
+import io
 import os
 import tempfile
 from dataclasses import dataclass
@@ -29,6 +31,9 @@ PLAIN_BYTES_MAX = 150
 
 _CUT_BYTES = 120
 _CHUNK_BYTES = 1 << 20
+_WHOLE_BYTES = 32 << 20
+"""A store's file up to here is read by one request; a larger one is opened, which asks for its size and reads it by parts."""
+
 _UNIQUE = frozenset({"sku", "barcode"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
 
@@ -147,7 +152,7 @@ class Lake:
         """A published file, for reading."""
         filesystem, root = self._filesystem()
         try:
-            return cast("BinaryIO", filesystem.open(f"{root}/{_inside(path)}", "rb"))
+            return _opened(filesystem, f"{root}/{_inside(path)}")
         except FileNotFoundError:
             raise ConfigurationError(
                 "SHELFSYNC_LAKE_URL",
@@ -249,6 +254,20 @@ class Lake:
                 "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
             ) from None
         return filesystem, str(root).rstrip("/")
+
+
+def _opened(filesystem: Any, target: str) -> BinaryIO:
+    """The file for reading; from an object store whole and by one request, unless it is large or empty."""
+    if not _is_local(filesystem):
+        try:
+            content = filesystem.cat_file(target, start=0, end=_WHOLE_BYTES)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # so S3 refuses any range of an empty file
+                raise
+        else:
+            if len(content) < _WHOLE_BYTES:
+                return io.BytesIO(content)
+    return cast("BinaryIO", filesystem.open(target, "rb"))
 
 
 def _inside(path: str) -> str:

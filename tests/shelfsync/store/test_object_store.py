@@ -8,14 +8,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
 
+from s3_server import requests_recorded
 from shelfsync.erp.open import open_source
 from shelfsync.erp.sniff import sniff
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
+from shelfsync.store import lake as lake_module
 from shelfsync.store.lake import Lake
 
 pytestmark = pytest.mark.slow
@@ -40,6 +43,39 @@ def test_what_is_written_is_read_back_and_listed(s3):
     assert file.path == path
     with pytest.raises(ConfigurationError, match="no file"):
         lake.read_table("snapshot/store-001/none.parquet")
+
+
+def test_a_file_is_written_by_one_request_and_read_by_one(s3):
+    lake = Lake(f"{s3}/counted")
+    lake.write_bytes("log", "store-001", ".csv", b"x")  # the first use of a client looks for its keys
+    with requests_recorded() as written:
+        path = lake.write_table("snapshot", "store-001", TABLE)
+    with requests_recorded() as read:
+        assert lake.read_table(path, ["sku"]).num_rows == 2
+    with requests_recorded() as found:
+        assert lake.find(path, "b") == {"sku": "b", "price": None}
+    assert [[one.split()[0] for one in some] for some in (written, read, found)] == [["PUT"], ["GET"], ["GET"]]
+
+
+def test_an_empty_file_and_one_too_large_for_one_request_are_read(s3, monkeypatch):
+    monkeypatch.setattr(lake_module, "_WHOLE_BYTES", 1000)
+    lake = Lake(f"{s3}/sizes")
+    for content in (b"", b"x" * 999, b"x" * 1000, b"x" * 1001):
+        with lake.open(lake.write_bytes("log", "store-001", ".csv", content)) as file:
+            assert file.read() == content
+
+
+def test_writers_of_one_content_and_of_others_do_not_disturb_each_other(s3):
+    """Names are made of contents: whoever comes last writes the same, so that no condition on the put is needed."""
+    lake = Lake(f"{s3}/writers")
+    contents = [b"%d" % (number % 4) for number in range(32)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(lambda content: lake.write_bytes("log", "store-001", ".csv", content), contents))
+    assert len(set(paths)) == 4
+    assert sorted(file.path for file in lake.files("log/store-001")) == sorted(set(paths))
+    for path, content in zip(paths, contents, strict=True):
+        with lake.open(path) as file:
+            assert file.read() == content
 
 
 def test_what_another_process_writes_is_seen_at_once(s3):
