@@ -124,7 +124,7 @@ class Workbook:
             every = [cells for _, cells in block]
             with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
             if not (
-                with_broken or empty in every or any(names_again(cells, titles) for cells in every)
+                with_broken or empty in every or titles[0] in folded({cells[0] for cells in every})
             ):  # as nearly always
                 part += every
                 last, block = block[-1][0], []
