@@ -82,9 +82,10 @@ def slips(sections: Mapping[str, Any]) -> dict[str, ConfigurationError]:
 
 
 def meant_by(slip: str, names: Iterable[str]) -> str | None:
-    """The chain that was probably meant; None: no name is near."""
-    found = difflib.get_close_matches(slip.lower(), list(names), n=1)
-    return found[0] if found else None
+    """The chain that was probably meant; None: no name is near. `north_erp` lacks an underscore behind `north`."""
+    known = sorted(names, key=len, reverse=True)
+    begun = [name for name in known if slip.lower().startswith(f"{name}_")]
+    return next(iter([*begun, *difflib.get_close_matches(slip.lower(), known, n=1, cutoff=0.7)]), None)
 
 
 def _named_by_variables() -> dict[str, str]:

@@ -65,7 +65,7 @@ _OWN = re.compile(
     + "".join(f"|{section}__{name}".upper() for section, names in OWN_SETTINGS.items() for name in names)
     + r")\b"
 )
-_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook|database))\b(?!__)")
+_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook))\b(?!__)")
 
 
 def own_names(text: str, chain: str | None) -> str:

@@ -26,10 +26,13 @@ def emitting(asset: str, report: Any) -> Any:
 
 
 def emit(run: int, state: str) -> None:
-    """Adds the event of the task that runs now: number and state of its run of shelfsync. A run of a part of the chain adds none."""
+    """Adds the event of the task that runs now: number and state of its run of shelfsync.
+
+    A run that did not send everything adds none: of a part of the chain, with a store passed over, while sending is paused.
+    """
     context = get_current_context()
     params = context["params"]
-    if params.get("dry_run") or params.get("vendors"):
+    if params.get("dry_run") or params.get("vendors") or state != "succeeded":
         return
     for outlet in context["task"].outlets:
         if isinstance(outlet, AssetAlias):

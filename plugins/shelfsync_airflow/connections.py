@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from shelfsync.alerts.channel import connection_of
+from shelfsync.alerts.channel import NO_CONNECTION, connection_of
 from shelfsync.errors import ConfigurationError
 from shelfsync_airflow.names import chain_of, of_chain
 
@@ -79,19 +79,15 @@ def _held(route: AlertRoute) -> str | None:
 
 
 def _route(route: AlertRoute, find: Find) -> dict[str, Any]:
-    """A route with its address, also if a connection holds it: as a whole, in the password, which Airflow encrypts and shows to no person."""
+    """A route with its address, also if a connection holds it: as a whole, in the password, which Airflow encrypts and shows to no person.
+
+    Without it the route alone refuses, so that the others report that and everything else.
+    """
     given, conn_id = route.model_dump(), _held(route)
     if conn_id is None:
         return given
     connection = find(conn_id)
-    if connection is None or not connection.password:
-        lacks = "there is no such connection" if connection is None else "it has no password"
-        raise ConfigurationError(
-            "SHELFSYNC_ALERTS__ROUTES",
-            f"the route {route.name!r} names the connection {conn_id!r}, and {lacks}",
-            f"Write the route's whole address into the password of the connection {conn_id} (Admin, Connections).",
-        )
-    return given | {"address": connection.password}
+    return given | {"address": (connection and connection.password) or f"{NO_CONNECTION}{conn_id}"}
 
 
 def _orders_need_erp(orders: OrdersSettings) -> bool:

@@ -117,7 +117,8 @@ def report(run: int | None) -> dict[str, Any]:
     if summary["state"] in {"failed", "partly_failed"}:
         log.error("%s", summary["error"])
         raise AirflowFailException(str(summary["error"]))
-    emit(run, summary["state"])
+    if not summary["unfinished"]:
+        emit(run, summary["state"])
     return summary
 
 

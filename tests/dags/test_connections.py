@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from airflow.sdk import Connection
 
+from shelfsync.alerts.channel import check_address, send
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings
@@ -230,10 +231,11 @@ def test_the_address_of_a_route_comes_from_the_connection_that_it_names_and_is_m
     assert "alerts" not in overrides(settings, {"pager": pager}.get, [])
 
 
-@pytest.mark.parametrize(
-    ("connection", "lacks"), [(None, "no such connection"), (Connection(conn_id="pager"), "no password")]
-)
-def test_a_route_whose_connection_has_no_address_is_named(monkeypatch, tmp_path, connection, lacks):
-    settings = _routes(monkeypatch, tmp_path)
-    with pytest.raises(ConfigurationError, match=f"'on-call'.*'pager'.*{lacks}.*password"):
-        overrides(settings, {"pager": connection}.get, ["alerts"])
+@pytest.mark.parametrize("connection", [None, Connection(conn_id="pager")])
+def test_a_route_whose_connection_has_no_address_stops_no_other(monkeypatch, tmp_path, connection):
+    found = overrides(_routes(monkeypatch, tmp_path), {"pager": connection}.get, ["alerts"])
+    on_call, chat = read_settings(**found).alerts.routes
+    assert chat.address.get_secret_value() == "json://localhost"
+    check_address(on_call.name, on_call.address.get_secret_value())
+    with pytest.raises(ConfigurationError, match=r"'on-call' names the connection 'pager'.*no password.*Connections"):
+        send(on_call.name, on_call.address.get_secret_value(), "title", "body")

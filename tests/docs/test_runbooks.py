@@ -148,7 +148,7 @@ def test_the_price_at_an_instant_is_right_or_missing(changes, expected, engine):
 
 
 def test_the_example_of_a_proxy_passes_what_the_platform_the_stores_and_the_monitoring_call():
-    [passed] = re.findall(r"location ~ (\S+) \{", TEXT["receiver.md"])
+    [passed] = re.findall(r"location ~ (\S+) \{", (ROOT / "deploy/nginx/shelfsync.conf").read_text("utf-8"))
     order = "/picking/0f8fad5b-d9cb-469f-a165-70867728950e"
     for path in ("/webhook", "/webhook/catalog", "/webhook/orders", order, "/health"):
         assert re.search(passed, path), path

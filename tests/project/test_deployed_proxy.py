@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 EVENT = b'{"job_id": "7", "status": "COMPLETED"}'
+STOCK = "keepalive_timeout 65; ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; server_tokens on;"
+"""What a distribution's nginx.conf has before it includes ours."""
 EVENTS = "events.example.com"
 
 pytestmark = [
@@ -58,7 +60,7 @@ def proxy(database_url, tmp_path):
         main = tmp_path / "nginx.conf"
         main.write_text(
             f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log; worker_processes 1; user root;\n"
-            f"events {{}}\nhttp {{ access_log off; {paths}\n{text}\n}}\n"
+            f"events {{}}\nhttp {{ access_log off; {STOCK} {paths}\n{text}\n}}\n"
         )
         nginx = subprocess.Popen([str(NGINX), "-p", str(tmp_path), "-c", str(main), "-e", str(tmp_path / "error.log")])
         try:

@@ -188,6 +188,8 @@ def test_a_slip_of_the_pen_is_an_error_and_makes_no_chain(file, monkeypatch, var
     [
         ("SHELFSYNC_CHAINS__NROTH__CURRENCY", "USD"),
         ("SHELFSYNC_CHAINS__NORTH-SEA__CURRENCY", "USD"),
+        ("SHELFSYNC_CHAINS__NORTH_GUARDS__PRICE_CHANGE__LEAP", "2"),
+        ("SHELFSYNC_CHAINS__NORTH", '{"currency": "USD"}'),
         ("SHELFSYNC_CHAINS__NORTH__CURENCY", "USD"),
         ("SHELFSYNC_CHAINS__NORTH__PLATFROM__CHAIN", "x"),
         ("SHELFSYNC_CHAINS__NORTH__PLATFORM__CHAIM", "x"),

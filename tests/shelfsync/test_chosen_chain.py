@@ -45,6 +45,7 @@ def test_what_is_a_chains_own_is_named_so(text, of_north):
         "SHELFSYNC_CHAINS__SOUTH__ERP__URL",
         "docs/reference/dags.md#catalog_full_sync",
         "housekeeping",
+        "the connection shelfsync_database",
     ],
 )
 def test_what_all_chains_share_keeps_its_name(text):

@@ -26,6 +26,9 @@ class _Heard(logging.Handler):
 CONNECTION = "connection:"
 """What begins an address that a connection of Airflow holds; the connection's name follows."""
 
+NO_CONNECTION = "no-connection:"
+"""What Airflow makes of it where there is no such connection, or it has no password: the route refuses, and the others report it."""
+
 
 def connection_of(address: str) -> str | None:
     """The connection of Airflow that holds the address; None: it is the address itself."""
@@ -34,7 +37,7 @@ def connection_of(address: str) -> str | None:
 
 def check_address(name: str, address: str) -> None:
     """Raises a ConfigurationError if no service has such an address. Sends nothing. Only Airflow knows what a connection holds."""
-    if connection_of(address) is None:
+    if not address.startswith((CONNECTION, NO_CONNECTION)):
         _service(name, address)
 
 
@@ -46,6 +49,13 @@ def _service(name: str, address: str) -> Apprise:
             "SHELFSYNC_ALERTS__ROUTES",
             f"the address of the route {name!r} is in Airflow's connection {connection!r}, and this process is not Airflow's task",
             "Let the DAG alerts_watch send, or write the address itself into the route.",
+        )
+    if address.startswith(NO_CONNECTION):
+        connection = address.removeprefix(NO_CONNECTION)
+        raise ConfigurationError(
+            "SHELFSYNC_ALERTS__ROUTES",
+            f"the route {name!r} names the connection {connection!r}, and there is none, or it has no password",
+            f"Write the route's whole address into the password of the connection {connection} (Admin, Connections).",
         )
     service = apprise.Apprise(asset=apprise.AppriseAsset(app_id="shelfsync", app_desc="shelfsync", async_mode=False))
     if not service.add(address):

@@ -91,8 +91,8 @@ class CsvFile:
         total = 0
         with self._open() as file:
             lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
-            reader = self._reader(lines)
             try:
+                reader = self._reader(lines)
                 names = self._header(reader)
                 for part in self._parts(reader, lines, names, rows):
                     if not total and not part.intact and len(part.damaged) > 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 FIXED_WIDTH = "SHELFSYNC_ERP__FIXED_WIDTH"
 _LINES_FOR_WIDTH = 1000
 _LINES_FOR_WIDTH_MIN = 5
+_FIRST_CHARACTERS_MAX = 10_000
+"""Of one of these lines; what is longer is no line of such a list, and is not read as a whole for this."""
 _USUAL = 0.8
 """The share of the first lines that makes something usual."""
 _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
@@ -49,8 +52,9 @@ class FixedWidth(CsvFile):
 
     def _reader(self, lines: Iterator[str]) -> Any:
         with self._open() as file:
+            begin = iter(partial(file.readline, _FIRST_CHARACTERS_MAX), "")
             first = [
-                line.rstrip("\r\n") for line in islice(file, self._header_row - 1, self._header_row + _LINES_FOR_WIDTH)
+                line.rstrip("\r\n") for line in islice(begin, self._header_row - 1, self._header_row + _LINES_FOR_WIDTH)
             ]
         return _Slices(lines, tuple(self._columns.values()), [line for line in first if line.strip()], self._encoding)
 
@@ -67,7 +71,7 @@ class _Slices:
         self._lines = lines
         self._slices = [slice(*place) for place in places]
         self._least = max(start for start, _ in places) + 1
-        self._encoding = encoding.casefold().replace("-sig", "")  # the mark stands once in a file
+        self._encoding = encoding.casefold().replace("-sig", "").replace("_sig", "")  # the mark stands once in a file
         self._bytes = self._usual_bytes(first)
         taken = {place for start, end in places for place in range(start, end)}
         self._ends = [end for _, end in places if end not in taken and _is_rare(_goes_on(line, end) for line in first)]
@@ -91,11 +95,15 @@ class _Slices:
         return cells
 
     def _usual_bytes(self, first: Sequence[str]) -> int | None:
-        """How many bytes nearly each line has, if not nearly each has as many characters."""
+        """How many bytes nearly each line has, if fewer lines have one number of characters: then a program padded them in bytes.
+
+        Where the same letter stands in each line, both are the same everywhere, and tell nothing.
+        """
         if len(first) < _LINES_FOR_WIDTH_MIN:
             return None
         length, count = Counter(self._bytes_of(line) for line in first).most_common(1)[0]
-        return length if count >= _USUAL * len(first) else None
+        characters = Counter(map(len, first)).most_common(1)[0][1]
+        return length if count >= _USUAL * len(first) and count > characters else None
 
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
@@ -112,7 +120,11 @@ class _Slices:
 
 
 def _goes_on(line: str, end: int) -> bool:
-    return len(line) > end and line[end] != " " != line[end - 1]
+    """Whether a number, or a word, does not end where its column does. A letter behind a figure is another column, without a gap."""
+    if len(line) <= end:
+        return False
+    last, behind = line[end - 1], line[end]
+    return (last.isdigit() and (behind.isdigit() or behind in ".,-")) or (last.isalpha() and behind.isalpha())
 
 
 def _is_rare(found: Iterable[bool]) -> bool:

@@ -258,7 +258,7 @@ def folded(names: Iterable[Any]) -> list[str]:
 def names_again(cells: Sequence[Any], names: Sequence[str]) -> bool:
     """Whether a row has the names of the columns once more; a program may write them in other letters. `names` are folded."""
     first = cells[0] if cells else None
-    return isinstance(first, str) and first.strip().casefold() == names[0] and folded(cells) == names
+    return bool(names) and isinstance(first, str) and first.strip().casefold() == names[0] and folded(cells) == names
 
 
 def totals_line(cells: Sequence[str]) -> bool:

@@ -30,6 +30,9 @@ class Styles:
     _ambiguous: str | None = field(default=None)
     _others: int = 0
     _clear: int = 0
+    _unclear: int = 0
+    _thousandths: bool = False
+    """Whether a text has three decimals for certain (`0.950`, `1234.500`): then `1.150` has too."""
 
     def look(self, name: str, values: Texts, skus: Texts) -> None:
         """Looks at the next texts of a column as the source wrote them."""
@@ -44,6 +47,10 @@ class Styles:
         ambiguous = pc.match_substring_regex(texts, self._ambiguities()).fill_null(False)
         clear = pc.and_(marked, pc.invert(ambiguous))  # `1.299` is no witness of either style
         self._clear += pc.sum(counts.filter(clear)).as_py() or 0
+        self._unclear += pc.sum(counts.filter(ambiguous)).as_py() or 0
+        self._thousandths |= bool(
+            pc.any(pc.match_substring_regex(texts, _THOUSANDTHS[self.notation.decimal_mark])).as_py()
+        )
         self._others += pc.sum(counts.filter(pc.or_(other, both))).as_py() or 0
         self._both_marks = self._both_marks or _cell(name, values, skus, texts.filter(both))
         self._other = self._other or _cell(name, values, skus, texts.filter(other))
@@ -51,7 +58,8 @@ class Styles:
 
     def check(self) -> None:
         """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough."""
-        cell = self._both_marks or (self._other if self._others >= SHARE * self._clear else None)
+        clear = self._clear + (self._unclear if self._thousandths else 0)
+        cell = self._both_marks or (self._other if self._others >= SHARE * clear else None)
         if cell is not None and self._ambiguous is not None:
             raise DataError(
                 f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
@@ -66,6 +74,7 @@ class Styles:
 
 
 _MARKED = r"\d[.,]\d"
+_THOUSANDTHS = {mark: rf"^\D*(?:0|\d{{4,}})[{mark}]\d{{3}}\D*$" for mark in (".", ",")}
 _OTHER = {
     ".": (r"^\D*\d+,(?:\d{1,2}|\d{4,})\D*$", r"^\D*\d{1,3}(?:\.\d{3})+,\d*\D*$"),
     ",": (r"^\D*\d+\.(?:\d{1,2}|\d{4,})\D*$", r"^\D*\d{1,3}(?:,\d{3})+\.\d*\D*$"),

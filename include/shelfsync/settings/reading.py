@@ -182,7 +182,8 @@ def _variables() -> list[str]:
     """Variables of the environment for the chain in use and for all chains: a slip of the pen in another's stops that one alone."""
     chain = chain_in_use()
     ours = sorted(name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
-    return [name for name in ours if not name.startswith(OF_CHAINS) or (chain and name.startswith(variables_of(chain)))]
+    mine = chain and variables_of(chain)
+    return [name for name in ours if not name.startswith(OF_CHAINS) or (mine and f"{name}__".startswith(mine))]
 
 
 def _setting_of(variable: str) -> str:

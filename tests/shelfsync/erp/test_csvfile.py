@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shelfsync.erp.open import open_source
 from shelfsync.erp.text import MARK
-from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError, ShelfsyncError
 from shelfsync.settings import ErpSettings
 
 HEADER = ["vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity"]
@@ -312,3 +312,10 @@ def test_a_packed_file_whose_header_cannot_be_read_is_found_out_when_its_names_a
     path = file(damage(gzip.compress(written(ROWS).encode())), "erp.csv.gz")
     with pytest.raises(IncompleteExtractError, match="broke off before its header"):
         open_source(ErpSettings(files=path)).check()
+
+
+def test_a_file_with_a_blank_line_for_its_header_is_an_error_of_that_file(tmp_path, read):
+    path = tmp_path / "b.csv"
+    path.write_text("\nvendor,sku,price\nv,a,1.00\n")
+    with pytest.raises(ShelfsyncError):
+        read(files=str(path))

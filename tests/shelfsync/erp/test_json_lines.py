@@ -162,6 +162,23 @@ def test_lines_that_are_padded_in_characters_are_rows_in_any_letters(read, path)
     assert [row["name"] for row in read(files=where, fixed_width=places, constants={"vendor": "v"}).rows] == names
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("words", [["€"], [" Stück"], ["да "] * 9 + ["нет"]], ids=["sign", "unit", "words"])
+def test_the_same_letter_in_each_line_is_no_padding_in_bytes(read, path, words, encoding):
+    lines = [f"{number:06}    0001250{words[number % len(words)]}" for number in range(20)]
+    places = {"sku": "1-6", "price": "11-17"}
+    text = "\n".join([*lines, ""]).encode(encoding)
+    found = read(files=path(text, "stock.dat"), fixed_width=places, constants={"vendor": "v"}, csv_encoding=encoding)
+    assert [row["price"] for row in found.rows] == ["0001250"] * 20
+
+
+def test_a_mark_directly_behind_a_value_is_another_column(read, path):
+    lines = [f"{number:08}    1.50{'N' if number % 9 == 0 else ' '}" for number in range(40)]
+    where = path("\n".join(lines), "stock.dat")  # the last line has none, and no line break
+    rows = read(files=where, fixed_width={"sku": "1-8", "price": "9-16"}, constants={"vendor": "v"}).rows
+    assert [row["price"] for row in rows] == ["1.50"] * 40
+
+
 def test_a_value_that_goes_on_behind_its_place_is_not_cut(read, path):
     lines = [f"01  {number:04} {1.5:8.2f} {12_345_678 if number == 7 else number:>4}" for number in range(20)]
     places = {"vendor": "1-4", "sku": "5-9", "price": "10-17", "quantity": "18-22"}

@@ -36,3 +36,10 @@ def test_one_style_and_a_slip_of_the_pen_cost_one_row_alone(read, tmp_path):
     for prices in (["12.50", "4,99", "0.299", "1299"], ["4,99", "1.299", *(f"1.{end}" for end in range(10, 30))]):
         path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
         assert column(read(files=str(path), csv_delimiter=";").rows, "price") == prices
+
+
+def test_three_decimals_that_are_certain_make_one_style(read, tmp_path):
+    prices = [*(f"1.{end}" for end in range(100, 140)), "0.950", "4,99"]
+    path = tmp_path / "erp.csv"
+    path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
+    assert column(read(files=str(path), csv_delimiter=";").rows, "price") == prices

@@ -71,6 +71,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "waits": report.get("waits") if run.dry_run else waits,
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
+        "unfinished": sum(job.state in _UNFINISHED for job in jobs),
         "pairs": pairs,
         "rejected_by_vendor": rejected_by_vendor[:_REJECTED_MAX],
         "findings": findings,
