@@ -38,7 +38,7 @@ _OBSERVED = """
 SELECT valid_from, valid_to, price, active FROM warehouse.assortment_history
 WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY valid_from DESC LIMIT :most
 """
-_PROMOTED = f"SELECT p.start_time, p.end_time, p.ended_at, o.known_at {OUTCOMES_OF_PROMOTIONS} LIMIT :most"
+_PROMOTED = f"SELECT p.start_time, p.end_time, p.ended_at, o.known_at {OUTCOMES_OF_PROMOTIONS} ORDER BY o.known_at DESC LIMIT :most"
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 ROWS = 200
 """On a page."""
-TEXT_MAX = 255
-"""Characters of a filter."""
+TEXT_MAX = 1000
+"""Characters of a filter: a reason of the platform has as many."""
 AFTER_MAX = 4
 
 
@@ -84,11 +84,11 @@ class Asked:
 
 
 def asked_of(request: Request, of: KeysetList) -> Asked:
-    """What this request's address asks of the list. 400: a value is longer than any identifier."""
+    """What this request's address asks of the list. 400: a value is longer than any that a list has."""
     given = {name: request.query_params.get(name, "") for name in (*of.filters, "order")}
     after = request.query_params.getlist("after")
     if len(after) > AFTER_MAX or any(len(text) > TEXT_MAX for text in (*given.values(), *after)):
-        raise HTTPException(HTTP_400_BAD_REQUEST, "A value of this address is longer than any identifier.")
+        raise HTTPException(HTTP_400_BAD_REQUEST, "A value of this address is longer than any that a list has.")
     order = given.pop("order")
     return Asked({name: text for name, text in given.items() if text}, order, after)
 

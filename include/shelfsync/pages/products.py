@@ -50,13 +50,16 @@ _SHOWN = (
     Column("sku", "SKU", "product"),
     Column("name", "name"),
     Column("state", "state", "state", _STATES),
-    Column("price", "price in the ERP", "price"),
+    Column("price", "wanted price", "price"),
     Column("price_on_platform", "on the platform", "price"),
-    Column("active", "on sale in the ERP"),
+    Column("active", "wanted on sale"),
     Column("active_on_platform", "on the platform"),
     Column("reason", "why"),
 )
-_BESIDE = "SELECT count(*) FROM warehouse.rejection WHERE kind = 'unknown_sku' AND (:vendor = '' OR vendor = :vendor)"
+_BESIDE = """
+SELECT count(*) FROM warehouse.rejection JOIN ledger.vendor AS v USING (vendor)
+WHERE kind = 'unknown_sku' AND v.forgotten IS NULL AND (:vendor = '' OR vendor = :vendor)
+"""
 _PRODUCTS_DIFFERING = (
     f"SELECT count(DISTINCT (vendor, sku)) FROM {DRIFT.relation} WHERE :vendor = '' OR vendor = :vendor"  # noqa: S608  of constants
 )
@@ -81,6 +84,10 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
     if unreadable:
         notes.append(
             f"The files of {some_of(unreadable)} cannot be read, so their products are not here. The next run writes them again."
+        )
+    if found.restored:
+        notes.append(
+            f"Values of {some_of(found.restored)} are restored: they are wanted, and the ERP may have others. Explain shows both."
         )
     if following and len(found.rows) < ROWS:
         notes.append("Further stores may have such products: go on below.")

@@ -24,7 +24,7 @@ _COLUMNS = (
     Column("barcode", "barcode"),
     Column("in_erp", "in the ERP"),
     Column("on_platform", "on the platform"),
-    Column("active_wanted", "on sale in the ERP"),
+    Column("active_wanted", "wanted on sale"),
     Column("active_shown", "on sale on the platform"),
     Column("seen_at", "last change seen"),
 )

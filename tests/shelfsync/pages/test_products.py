@@ -114,7 +114,22 @@ def test_a_store_whose_file_is_gone_is_named_and_the_file_is_no_half(chain, brow
     with chain.app.context.engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM ledger.vendor_count")
     assert "store-002 cannot be read" in pages.get("/products").text
+    answer = pages.get("/products.csv")
+    assert (answer.status_code, "the files of store-002 cannot be read" in answer.text) == (404, True)
     assert len(rows_of(pages.get("/products.csv?vendor=store-001"))) == 6
+
+
+@pytest.mark.slow
+def test_a_store_whose_file_is_damaged_is_named_and_the_others_are_shown(chain, browse):
+    [(path,)] = chain.rows(
+        "SELECT snapshot_path FROM ledger.vendor_run WHERE vendor = 'store-002' ORDER BY generation DESC LIMIT 1"
+    )
+    pages = browse(chain.app)
+    assert "cannot be read" not in pages.get("/products").text
+    (Path(chain.settings.lake) / path).write_bytes(b"no parquet")
+    text = pages.get("/products").text
+    assert "store-002 cannot be read" in text
+    assert "vendor=store-001" in text
 
 
 @pytest.mark.slow

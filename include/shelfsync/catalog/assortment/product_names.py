@@ -75,7 +75,8 @@ def _newest_earlier(context: Context, path: str) -> tuple[str, pa.Table] | None:
 
 
 def of_skus(context: Context, vendor: str, skus: Collection[str]) -> dict[str, str]:
-    """SKU -> what the ERP calls it, of those that it has a name for."""
+    """SKU -> what the ERP calls it, of those that it has a name for. A row without a SKU may be among them."""
+    skus = [sku for sku in skus if sku is not None]
     path = _path(context, vendor) if skus else None
     if path is None:
         return {}

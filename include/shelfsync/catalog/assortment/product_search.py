@@ -53,13 +53,13 @@ def search(context: Context, text: str, vendor: str | None = None) -> list[Found
     skus = [*dict.fromkeys([*skus, *at])][:MOST]
     with context.engine.connect() as connection:
         seen = product_search.stores_of(connection, skus)
-    where = {sku: vendor or at.get(sku) or seen[sku]["vendor"] for sku in skus}
+    where = {sku: found for sku in skus if (found := vendor or at.get(sku) or seen[sku]["vendor"])}
     called: dict[str, str] = {}
     for name in set(where.values()):
-        called |= product_names.of_skus(context, name, [sku for sku in skus if where[sku] == name])
+        called |= product_names.of_skus(context, name, [sku for sku, at_store in where.items() if at_store == name])
     return [
         Found(sku, called.get(sku), barcodes.get(sku) or seen[sku]["barcode"], where[sku], seen[sku]["stores"])
-        for sku in skus
+        for sku in where
     ]
 
 

@@ -6,17 +6,19 @@ not zero are read, and a page reads a few of them at most.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlalchemy.exc import DBAPIError
 
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.count import COLUMNS as COUNTED
-from shelfsync.catalog.ledger import rejections, vendor_counts
+from shelfsync.catalog.ledger import rejections, restorations, vendor_counts
 from shelfsync.catalog.steps.counts import counts, products
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, some_of
 from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from shelfsync.catalog.count import Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
     from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
 
 GROUPS = {
     "right": ("acknowledged", "suppressed"),
@@ -63,12 +67,13 @@ class Behind:
 class Part:
     """Rows of COLUMNS with `name` and `row`, by vendor and SKU. `behind`: where the next part begins; None: there is no further one.
 
-    `gone`: stores without rows here, because a file of theirs is gone.
+    `gone`: stores without rows here, because a file of theirs is gone or cannot be read. `restored`: stores of these rows with restored values.
     """
 
     rows: list[dict[str, Any]]
     behind: Behind | None
     gone: list[str]
+    restored: list[str]
 
 
 def by_group(context: Context, vendor: str | None = None) -> tuple[dict[str, int], list[str]]:
@@ -84,26 +89,40 @@ def part(context: Context, which: Which, *, behind: Behind | None = None, most: 
     """The next rows, at most so many, of at most STORES stores."""
     rows: list[dict[str, Any]] = []
     gone: list[str] = []
+    with context.engine.connect() as connection:
+        restored = {one.vendor for one in restorations.in_force(connection)}
+
+    def ended(following: Behind | None) -> Part:
+        return Part(rows, following, gone, sorted(restored & {row["vendor"] for row in rows}))
+
     for read, facts in enumerate(_stores(context, which, behind)):
         if read == STORES:
-            return Part(rows, Behind(facts.vendor, "", -1), gone)
+            return ended(Behind(facts.vendor, "", -1))
         if not _has_files(context, facts):
             gone.append(facts.vendor)
             continue
         here = behind if behind is not None and behind.vendor == facts.vendor else None
-        found = _of_store(context, facts, which, here)
+        try:
+            found = _of_store(context, facts, which, here)
+        except DBAPIError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever its files hold, the other stores are shown (I10)
+            log.warning("products: store %s cannot be read: %s: %s", facts.vendor, type(error).__name__, error)
+            gone.append(facts.vendor)
+            continue
         room = most - len(rows)
         rows += with_names(context, facts.vendor, found.slice(0, room).to_pylist())
         if found.num_rows > room:
             last = rows[-1] if room else None
-            return Part(
-                rows, Behind(facts.vendor, (last and last["sku"]) or "", -1 if last is None else last["row"]), gone
-            )
-    return Part(rows, None, gone)
+            return ended(Behind(facts.vendor, (last and last["sku"]) or "", -1 if last is None else last["row"]))
+    return ended(None)
 
 
 def every_part(context: Context, which: Which, *, most: int) -> Iterator[list[dict[str, Any]]]:
     """All rows, a store after the other, at most so many at a time. DataError, before the first row: a file of a store is gone."""
+    unknown = [name for name, one in counts(context, which.vendor and [which.vendor]).items() if one is None]
+    if unknown:
+        raise DataError(f"products: the files of {some_of(unknown)} cannot be read; the next run writes them again")
     stores = _stores(context, which, None)
     for facts in stores:
         if not _has_files(context, facts):

@@ -37,7 +37,8 @@ _STORES = """
 SELECT asked.sku, seen.* FROM unnest(CAST(:skus AS text[])) AS asked (sku)
 CROSS JOIN LATERAL (
     SELECT count(*) AS stores, min(of_stores.vendor) AS vendor, min(of_stores.barcode) AS barcode FROM (
-        SELECT vendor, barcode FROM warehouse.product WHERE product.sku = asked.sku ORDER BY vendor LIMIT :stores
+        SELECT vendor, barcode FROM warehouse.product JOIN ledger.vendor AS v USING (vendor)
+        WHERE product.sku = asked.sku AND v.forgotten IS NULL ORDER BY vendor LIMIT :stores
     ) AS of_stores
 ) AS seen
 """
@@ -45,12 +46,12 @@ STORES_MAX = 100
 """Stores of a product that are counted."""
 
 STORES_OF_PRODUCT = KeysetList(
-    "warehouse.product",
+    "(SELECT p.* FROM warehouse.product AS p JOIN ledger.vendor AS v USING (vendor) WHERE v.forgotten IS NULL) AS known",
     ("vendor", "sku", "barcode", "in_erp", "on_platform", "active_wanted", "active_shown", "seen_at"),
     {"sku": "sku = :sku"},
     {"store": Order((("vendor", "text"),))},
 )
-"""Every store that has or had a product."""
+"""Every store of the chain that has or had a product."""
 
 
 def skus_beginning(connection: Connection, prefix: str, *, most: int) -> list[str]:
