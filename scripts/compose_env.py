@@ -1,6 +1,6 @@
 """Writes .env with the passwords and keys that docker-compose.yaml asks for, and the files for further settings.
 
-All are readable by their owner alone. None is ever overwritten.
+All are readable by their owner alone. What is there is never overwritten; an older .env gets the lines that it lacks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,21 @@ def values() -> dict[str, str]:
 
 
 def main() -> int:
-    keys = "".join(f"{name}={value}\n" for name, value in values().items())
-    for name, text in {".env": keys, **FURTHER}.items():
+    keys = values()
+    print(_written(PROJECT / ".env", _lines(keys)))
+    with (PROJECT / ".env").open("r+", encoding="utf-8") as file:
+        known = {line.partition("=")[0].strip() for line in file}
+        if lacks := {name: value for name, value in keys.items() if name not in known}:
+            file.write("\n" + _lines(lacks))
+            print(f"added to .env: {', '.join(lacks)}")
+    for name, text in FURTHER.items():
         print(_written(PROJECT / name, text))
     (PROJECT / "config").mkdir(exist_ok=True)
     return 0
+
+
+def _lines(keys: dict[str, str]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in keys.items())
 
 
 def _written(file: Path, text: str) -> str:

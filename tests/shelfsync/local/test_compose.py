@@ -147,6 +147,21 @@ def test_make_env_writes_files_for_their_owner_alone_and_overwrites_none(tmp_pat
         assert name in ignored
 
 
+def test_make_env_adds_what_an_older_file_lacks_and_keeps_the_rest(tmp_path) -> None:
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(PROJECT / "scripts" / "compose_env.py", tmp_path / "scripts")
+    subprocess.run([sys.executable, script], capture_output=True, check=True)
+    file = tmp_path / ".env"
+    whole = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join(line for line in whole if not line.startswith("REDIS_PASSWORD")), "utf-8")
+    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
+    assert "added to .env: REDIS_PASSWORD" in said
+    again = file.read_text("utf-8").splitlines()
+    assert set(whole) - set(again) == {line for line in whole if line.startswith("REDIS_PASSWORD")}
+    assert sum(line.startswith("REDIS_PASSWORD=") for line in again) == 1
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
 def test_a_dollar_in_a_setting_is_itself_and_files_of_the_operator_are_within_reach(compose) -> None:
     for service in compose["services"].values():
         assert {one["format"] for one in service.get("env_file", ())} <= {"raw"}
