@@ -99,7 +99,7 @@ class _Slices:
 
         Where the same letter stands in each line, both are the same everywhere, and tell nothing.
         """
-        if len(first) < _LINES_FOR_WIDTH_MIN:
+        if not first:
             return None
         length, count = Counter(self._bytes_of(line) for line in first).most_common(1)[0]
         characters = Counter(map(len, first)).most_common(1)[0][1]

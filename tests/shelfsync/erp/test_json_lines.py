@@ -154,6 +154,13 @@ def test_a_line_that_is_padded_in_bytes_is_no_row_with_another_price(read, path,
     assert all("23 bytes as the other lines, and" in text for text in bad)
 
 
+def test_two_lines_are_enough_to_show_padding_in_bytes(read, path):
+    lines = [name.encode().ljust(12) + b"%04d0001250\n" % number for number, name in enumerate(["Tee", "Käse süß"])]
+    places = {"name": "1-12", "sku": "13-16", "price": "17-23"}
+    rows = read(files=path(b"".join(lines), "stock.dat"), fixed_width=places, constants={"vendor": "v"}).rows
+    assert [row["sku"] for row in rows if "\ufffd" not in row["sku"]] == ["0000"]
+
+
 def test_lines_that_are_padded_in_characters_are_rows_in_any_letters(read, path):
     names = ["Tee", "Käse süß", "Brot", "Öl", "Kaffee"]
     lines = [f"{name:<12}{number:04}0001250" for number, name in enumerate(names)]
