@@ -75,13 +75,17 @@ def test_the_laws_see_what_has_reached_the_other_chain(both, what):
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_chain_that_is_broken_stops_no_other(both, what, number):
     broken, well = both[number], both[1 - number]
+    for one in both:
+        _change(one)
     broken.break_chain(what)
-    _change(well)
     for one in both:
         line = day.tolerated(lambda one=one: _run(one, "delta"))
         assert line is None or one is broken
     assert converged(well, may_be_rejected=False) == []
+    assert converged(broken, may_be_rejected=False) != [], "it was broken"
     broken.mend_chain()
+    _run(broken, "delta")
+    assert converged(broken, may_be_rejected=False) == []
 
 
 @pytest.mark.slow
