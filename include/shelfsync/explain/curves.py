@@ -25,7 +25,11 @@ CUSTOMER_MOST = 20
 """The same of what customers pay: each asks for all promotions of the SKU."""
 
 _SENT = """
-SELECT coalesce(job.read_at, job.sent_at) AS read_at, job.sent_at, outcome.price, outcome.active
+SELECT coalesce(job.read_at, job.sent_at) AS read_at, job.sent_at, outcome.price, outcome.active,
+    EXISTS (
+        SELECT FROM ledger.vendor_run AS vr
+        WHERE vr.run_id = job.run_id AND vr.vendor = :vendor AND vr.restorations IS NOT NULL
+    ) AS restored
 FROM warehouse.sku_outcome AS outcome JOIN warehouse.catalog_job AS job USING (job_id)
 WHERE outcome.vendor = :vendor AND outcome.sku = :sku AND outcome.known_at <= :at
 ORDER BY outcome.known_at DESC, outcome.job_id DESC LIMIT :most
@@ -61,7 +65,7 @@ class Curve:
 def curves(context: Context, found: Explanation) -> list[Curve]:
     """ERP, sent, acknowledged, observed and customer, up to the instant of the explanation; a curve without a step is left out.
 
-    The ERP's steps are the readings whose values were sent or held, and the newest one. Customers have a curve of their own if a promotion
+    The ERP's steps are the readings whose values were sent or held, but for restored ones, and the newest one. Customers have a curve of their own if a promotion
     has the SKU; without one they pay what is acknowledged.
     """
     given = {"vendor": found.vendor, "sku": found.sku, "at": found.at, "most": MOST}
@@ -70,7 +74,7 @@ def curves(context: Context, found: Explanation) -> list[Curve]:
         acknowledged = [Step(*row) for row in reversed(connection.execute(sa.text(_ACKNOWLEDGED), given).all())]
         observed = list(reversed(connection.execute(sa.text(_OBSERVED), given).all()))
         paid = _paid(connection, given, [step.at for step in acknowledged])
-    erp = [Step(row.read_at, row.price, row.active) for row in sent]
+    erp = [Step(row.read_at, row.price, row.active) for row in sent if not row.restored]
     erp += [Step(event.at, event.values.price, event.values.active) for event in found.events if event.step == "guard"]
     if found.desired is not None:
         now = found.desired.erp if found.desired.restored else found.desired.values

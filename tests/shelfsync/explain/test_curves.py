@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from restored_price import order_restoration
 from shelfsync.explain.curves import Step, _carried, _shown, _without_repeats, curves
 
 T = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
@@ -52,3 +53,16 @@ def test_customers_have_a_curve_of_their_own_if_a_promotion_has_the_product(shop
     assert of("a")["customer"][-1] == Decimal(8)
     assert of("a")["acknowledged"] == [Decimal(10)]
     assert "customer" not in of("b")
+
+
+@pytest.mark.slow
+def test_a_restored_price_is_none_of_the_erps(world):
+    order_restoration(world)
+    world.sync("delta")
+    world.app.end_restoration("store-001", who="ada")
+    world.erp.put("store-001", "a", "5.70")
+    world.sync("delta")
+    found = curves(world.app.context, world.app.explain("store-001", "a"))
+    steps = {curve.name: [step.price for step in curve.steps] for curve in found}
+    assert steps["sent"] == [Decimal(text) for text in ("5.18", "5.66", "5.18", "5.70")]
+    assert steps["ERP"] == [Decimal(text) for text in ("5.18", "5.66", "5.70")]

@@ -99,6 +99,8 @@ def products(context: Context, facts: Facts) -> Products:
         _carried(context, facts),
         quarantined=column(left_out, "sku").drop_null(),
     )
+    if facts.snapshot_path is None:  # every row is in quarantine, and of other products nothing is counted
+        stated = stated.slice(0, 0)
     return Products(snapshot, baseline, left_out, stated)
 
 

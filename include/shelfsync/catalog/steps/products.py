@@ -1,6 +1,7 @@
 """products: the rows of every store by their state, as `status` counts them, store by store: what a buyer looks through.
 
-The state of each SKU comes from the function that the counts come from, so a list has as many rows as its count. Only stores whose count is
+The state of each SKU comes from the function that the counts come from, so a list has as many rows as its count, but for
+a store whose last extract is in quarantine as a whole: its rows stand on the page Quarantine alone. Only stores whose count is
 not zero are read, and a page reads a few of them at most.
 """
 
