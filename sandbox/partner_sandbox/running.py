@@ -66,7 +66,13 @@ class RunningSandbox:
             raise TimeoutError("the sandbox did not start")
         if self._failure is not None:
             raise self._failure
-        self._client = httpx.Client(base_url=self.base_url, timeout=120.0, trust_env=False, verify=NO_TLS)
+        self._client = httpx.Client(
+            base_url=self.base_url,
+            timeout=120.0,
+            trust_env=False,
+            verify=NO_TLS,
+            limits=httpx.Limits(keepalive_expiry=1.0),  # the server closes after five seconds: never both at once
+        )
         return self
 
     def join(self) -> None:
