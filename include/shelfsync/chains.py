@@ -37,6 +37,11 @@ def chain_names() -> tuple[str, ...]:
     return names_in(sections_of(read_file()))
 
 
+def chain_slips() -> dict[str, ConfigurationError]:
+    """Name -> its error, of each name of this installation that is no chain."""
+    return slips(sections_of(read_file()))
+
+
 def chain_that_was_alone(file: Mapping[str, Any]) -> str | None:
     """The chain that keeps what was there before the others; a ConfigurationError if two say so: both would have one ledger."""
     given = {name: section.get("was_alone") for name, section in sections_of(file).items() if isinstance(section, dict)}

@@ -21,10 +21,9 @@ app = typer.Typer(help="The chains of this installation, where it has several.",
 def list_chains() -> Answer:
     """How each chain is, in one sentence. A chain that cannot be read stops no other, nor does a name that is no chain."""
     from shelfsync.chain_overview import ChainState, state_of
-    from shelfsync.chains import chain_names, sections_of, slips
-    from shelfsync.settings_file import read_file
+    from shelfsync.chains import chain_names, chain_slips
 
-    found = [ChainState(name, str(error), readable=False) for name, error in slips(sections_of(read_file())).items()]
+    found = [ChainState(name, str(error), readable=False) for name, error in chain_slips().items()]
     for name in chain_names():
         with contextlib.ExitStack() as stack:
             found.append(state_of(name, lambda name=name, stack=stack: _open(name, stack)))  # type: ignore[misc]

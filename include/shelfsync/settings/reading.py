@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from shelfsync.chains import meant_by, names_in, require, sections_of, slips
+from shelfsync.chains import chain_slips, meant_by, names_in, require, sections_of, slips
 from shelfsync.chosen_chain import PREFIX as OF_CHAINS
 from shelfsync.chosen_chain import chain_in_use, own_names, variables_of
 from shelfsync.errors import ConfigurationError
@@ -164,7 +164,7 @@ def unknown_lines() -> list[str]:
 
     Another program may have set the variable, or another chain is meant, so it is no error of the chain in use.
     """
-    lines = [str(error) for error in slips(sections_of(read_file())).values()]
+    lines = [str(error) for error in chain_slips().values()]
     for name in _unknown_names():
         same = [known for known in _names(Settings) if known.endswith(f"__{_setting_of(name)}")]
         meant = f"; the nearest is {_PREFIX}{same[0]}" if same else ""
