@@ -23,7 +23,7 @@ from shelfsync.errors import DataError, some_of
 from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from shelfsync.catalog.count import Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
@@ -96,12 +96,9 @@ def part(context: Context, which: Which, *, behind: Behind | None = None, most: 
     def ended(following: Behind | None) -> Part:
         return Part(rows, following, gone, sorted(restored & {row["vendor"] for row in rows}))
 
-    for read, facts in enumerate(_stores(context, which, behind)):
+    for read, facts in enumerate(_stores(context, which, behind)[0]):
         if read == STORES:
             return ended(Behind(facts.vendor, "", -1))
-        if not _has_files(context, facts):
-            gone.append(facts.vendor)
-            continue
         here = behind if behind is not None and behind.vendor == facts.vendor else None
         try:
             found = _of_store(context, facts, which, here)
@@ -121,10 +118,9 @@ def part(context: Context, which: Which, *, behind: Behind | None = None, most: 
 
 def every_part(context: Context, which: Which, *, most: int) -> Iterator[list[dict[str, Any]]]:
     """All rows, a store after the other, at most so many at a time. DataError, before the first row: a file of a store is gone."""
-    unknown = [name for name, one in counts(context, which.vendor and [which.vendor]).items() if one is None]
-    if unknown:
-        raise DataError(f"products: the files of {some_of(unknown)} cannot be read; the next run writes them again")
-    stores = _stores(context, which, None)
+    stores, unread = _stores(context, which, None)
+    if unread:
+        raise DataError(f"products: the files of {some_of(unread)} cannot be read; the next run writes them again")
     for facts in stores:
         if not _has_files(context, facts):
             raise DataError(f"products: a file of store {facts.vendor} is gone; its next run writes it again")
@@ -139,15 +135,18 @@ def _has_files(context: Context, facts: Facts) -> bool:
     return all(context.lake.exists(path) for path in every if path is not None)
 
 
-def _stores(context: Context, which: Which, behind: Behind | None) -> Sequence[Facts]:
-    """The stores that have rows of this kind, by name, from the one on that has the row behind which the part begins."""
+def _stores(context: Context, which: Which, behind: Behind | None) -> tuple[list[Facts], list[str]]:
+    """The stores that have rows of this kind, by name, from the one on that has the row behind which the part begins; and those without
+    numbers, whose files cannot be read.
+    """
     names = None if which.vendor is None else [which.vendor]
     numbers = counts(context, names)
     with context.engine.connect() as connection:
         every = vendor_counts.facts(connection, names)
     every = sorted(every, key=lambda facts: facts.vendor)
     found = [facts for facts in every if behind is None or facts.vendor >= behind.vendor]
-    return [facts for facts in found if (one := numbers.get(facts.vendor)) is not None and _of(one, which.state)]
+    known = [facts for facts in found if (one := numbers.get(facts.vendor)) is not None and _of(one, which.state)]
+    return known, [name for name, one in numbers.items() if one is None]
 
 
 def _of(counted: Counts, state: str | None) -> int:
