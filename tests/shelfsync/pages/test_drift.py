@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 
+from csv_answer import rows_of
 from shelfsync.catalog.steps.overview import overview
 
 
@@ -27,11 +25,6 @@ def drifted(make_world):
     world.platform.put_products("store-002", [product("a", 1.0), product("b", 7.0)])
     world.app.export("test/1", (), progress=lambda *_: None)
     return world
-
-
-def rows_of(answer):
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 @pytest.mark.slow

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
+
+from csv_answer import rows_of
 
 EVENT = (
     "INSERT INTO inbox.event (kind, identity, platform_job_id, vendor, body, processed_at, quarantine_reason) VALUES"
@@ -25,11 +24,6 @@ def received(world):
             connection.exec_driver_sql(f"{EVENT} {values}")
         connection.exec_driver_sql("INSERT INTO inbox.refusal (endpoint, calls) VALUES ('picking', 7)")
     return world
-
-
-def rows_of(answer):
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 def test_what_came_stands_newest_first_without_its_content(received, browse):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from html import unescape
 from pathlib import Path
 
 import pytest
 
+from csv_answer import rows_of
 from shelfsync.catalog.steps import products as steps
 from shelfsync.catalog.steps.overview import overview
 from shelfsync.pages import products
@@ -37,11 +36,6 @@ def chain(world):
     world.erp.put("store-003", "a0", "1.01")
     world.sync("delta")
     return world
-
-
-def rows_of(answer):
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 def counted(world):

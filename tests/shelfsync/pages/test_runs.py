@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from html import unescape
 
 import pytest
 
+from csv_answer import rows_of
 from shelfsync.catalog.steps.rows_of_run import Stage
 from shelfsync.pages import runs
 
@@ -40,11 +39,6 @@ def chain(world_after):
 def numbers(text):
     """stage -> the number that the page shows."""
     return dict(re.findall(r'rows\.csv\?stage=(\w+)">\w+</a><td class="n">([\d,]+)', text))
-
-
-def rows_of(answer):
-    assert answer.status_code == 200
-    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 @pytest.mark.slow
