@@ -1,0 +1,340 @@
+"""deploy/kubernetes: resources that Kubernetes accepts, whose commands, variables, ports, paths and secrets are those of the project."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import kubernetes_validate
+import pytest
+import yaml
+
+from command_tree import trouble
+from shelfsync.local import init
+from shelfsync.local.airflow_home import AirflowKeys
+from shelfsync.local.services import Addresses, services
+from shelfsync.settings import read_settings
+from shelfsync.settings_file import PROJECT
+
+FOLDER = PROJECT / "deploy/kubernetes"
+VALUES = "airflow-values.yaml"
+MANIFESTS = sorted(file.name for file in FOLDER.glob("*.yaml") if file.name != VALUES)
+PAGE = PROJECT / "docs/how-to/kubernetes.md"
+VERSIONS = ("1.31.0", "1.37.0")
+"""The oldest and the newest Kubernetes whose schemas the resources keep."""
+MOUNTED = "/etc/shelfsync/secrets"
+SECRETS = {"chart": "shelfsync", "receiver": "shelfsync-receiver"}
+CHART_KEYS = {
+    *(
+        "airflowHome",
+        "airflowVersion",
+        "apiSecretKeySecretName",
+        "apiServer",
+        "config",
+        "createUserJob",
+        "dagProcessor",
+    ),
+    *(
+        "data",
+        "defaultAirflowRepository",
+        "defaultAirflowTag",
+        "env",
+        "executor",
+        "extraEnvFrom",
+        "fernetKeySecretName",
+    ),
+    *("jwtSecretName", "logs", "migrateDatabaseJob", "postgresql", "scheduler", "securityContexts", "statsd"),
+    *("triggerer", "volumeMounts", "volumes", "workers"),
+}
+"""Looked up in the chart's documentation: its schema cannot be had from a package index."""
+
+
+def resources(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((FOLDER / name).read_text("utf-8")))
+
+
+ALL = [one for name in MANIFESTS for one in resources(name)]
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / VALUES).read_text("utf-8"))
+
+
+def pod_of(resource: dict[str, Any]) -> dict[str, Any] | None:
+    spec = resource.get("spec", {})
+    spec = spec.get("jobTemplate", {}).get("spec", spec)
+    return spec["template"]["spec"] if "template" in spec else None
+
+
+PODS = {one["metadata"]["name"]: pod for one in ALL if (pod := pod_of(one))}
+
+
+def container(name: str) -> dict[str, Any]:
+    (only,) = PODS[name]["containers"]
+    return only
+
+
+def variables(name: str) -> dict[str, Any]:
+    return {one["name"]: one.get("value", one.get("valueFrom")) for one in container(name).get("env", ())}
+
+
+def config_map(name: str) -> dict[str, str]:
+    (found,) = (one["data"] for one in ALL if one["kind"] == "ConfigMap" and one["metadata"]["name"] == name)
+    return found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_kubernetes_accepts_each_resource_and_knows_each_of_its_fields(name: str, version: str) -> None:
+    for resource in resources(name):
+        kubernetes_validate.validate(resource, version, strict=True)
+
+
+def test_a_slip_of_the_pen_is_none_of_its_fields() -> None:
+    deployment = next(one for one in resources("receiver.yaml") if one["kind"] == "Deployment")
+    deployment["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, VERSIONS[-1], strict=True)
+
+
+def test_there_is_what_the_page_names_and_no_other_file() -> None:
+    assert set(PODS) == {"shelfsync-receiver", "shelfsync-migrate", "shelfsync-alerts", "sandbox"}
+    page = PAGE.read_text("utf-8")
+    for name in (*MANIFESTS, VALUES):
+        assert f"deploy/kubernetes/{name}" in page
+    assert {*re.findall(r"deploy/kubernetes/([\w.-]+yaml)", page)} == {*MANIFESTS, VALUES}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_is_an_ordinary_user_with_limits_and_no_token_of_the_cluster(name: str) -> None:
+    pod, there = PODS[name], container(name)
+    user = re.search(r"useradd --uid (\d+)", (PROJECT / "Dockerfile").read_text("utf-8"))
+    assert user is not None
+    assert pod["securityContext"]["runAsUser"] == pod["securityContext"]["fsGroup"] == int(user[1])
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["automountServiceAccountToken"] is False
+    assert there["securityContext"]["allowPrivilegeEscalation"] is False
+    assert there["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert there["resources"]["requests"].keys() == {"cpu", "memory"}
+    assert "memory" in there["resources"]["limits"]
+
+
+def test_images_have_one_name_each(values: dict[str, Any]) -> None:
+    images = {container(name)["image"] for name in PODS}
+    ours = f"{values['defaultAirflowRepository']}:{values['defaultAirflowTag']}"
+    assert images == {ours, ours.replace("/shelfsync:", "/partner-sandbox:")}
+
+
+def test_each_command_is_one_of_the_project() -> None:
+    table = services(
+        Addresses(
+            home="/h",
+            project="/p",
+            database_url="d",
+            airflow_database_url="a",
+            listen="0.0.0.0",
+            sandbox_host="sandbox",
+        ),
+        keys=AirflowKeys("f", "j", "s"),
+        webhook_secret="w",
+        more={},
+    )
+    for name, service in (("shelfsync-migrate", "init"), ("shelfsync-receiver", "receiver"), ("sandbox", "sandbox")):
+        assert tuple(container(name)["command"]) == table[service].command
+    assert trouble(shlex.join(container("shelfsync-alerts")["command"])) is None
+    assert trouble("shelfsync alerts wtach") is not None
+
+
+def test_selectors_ports_and_budgets_find_their_pods() -> None:
+    for resource in ALL:
+        kind, spec = resource["kind"], resource.get("spec", {})
+        if kind not in {"Service", "PodDisruptionBudget", "Deployment"}:
+            continue
+        selector = spec["selector"].get("matchLabels", spec["selector"])
+        (deployment,) = (
+            one
+            for one in ALL
+            if one["kind"] == "Deployment" and selector.items() <= one["spec"]["template"]["metadata"]["labels"].items()
+        )
+        (there,) = deployment["spec"]["template"]["spec"]["containers"]
+        ports = {port["name"]: port["containerPort"] for port in there["ports"]}
+        if kind == "Service":
+            assert {port["port"]: ports[port["targetPort"]] for port in spec["ports"]} == {
+                port: port for port in ports.values()
+            }
+        if kind == "PodDisruptionBudget":
+            assert spec["minAvailable"] < deployment["spec"]["replicas"]
+        for probe in ("readinessProbe", "livenessProbe"):
+            way = there.get(probe, {}).get("httpGet") or there.get(probe, {}).get("tcpSocket") or {"port": "http"}
+            assert way["port"] in ports
+    assert ports_of_sandbox() == {8470, 8471}
+    assert int(variables("shelfsync-receiver")["SHELFSYNC_WEBHOOK__PORT"]) == 8480
+    assert [port["containerPort"] for port in container("shelfsync-receiver")["ports"]] == [8480]
+
+
+def ports_of_sandbox() -> set[int]:
+    words = container("sandbox")["command"]
+    assert words[words.index("--public-url") + 1] == config_map("shelfsync-sandbox")["SHELFSYNC_PLATFORM__BASE_URL"]
+    return {int(words[words.index(option) + 1]) for option in ("--port", "--storage-port")}
+
+
+def keys_of(secret: str) -> set[str]:
+    """The keys that the page's commands write into a Secret."""
+    (made,) = re.findall(rf"kubectl create secret generic {secret} ((?:.*\\\n)*.*)\n", PAGE.read_text("utf-8"))
+    return {*re.findall(r"--from-(?:literal|file)=([\w-]+)=", made)}
+
+
+def test_each_secret_that_is_read_is_made_by_the_page(values: dict[str, Any]) -> None:
+    files = [*config_map("shelfsync").values()]
+    assert {Path(one).name for one in files if one.startswith(MOUNTED)} == keys_of("shelfsync")
+    receiver = variables("shelfsync-receiver").values()
+    assert {Path(one).name for one in receiver if one.startswith(MOUNTED)} == keys_of("shelfsync-receiver")
+    for value in variables("shelfsync-migrate").values():
+        if isinstance(value, dict):
+            assert value["secretKeyRef"]["key"] in keys_of(value["secretKeyRef"]["name"])
+    assert keys_of(values["data"]["metadataSecretName"]) == {"connection"}
+    assert keys_of(values["fernetKeySecretName"]) == {"fernet-key"}
+    assert keys_of(values["apiSecretKeySecretName"]) == {"api-secret-key"}
+    assert keys_of(values["jwtSecretName"]) == {"jwt-secret"}
+
+
+@pytest.mark.parametrize(
+    ("mounts", "volumes", "secret"),
+    [
+        ("shelfsync-receiver", None, "shelfsync-receiver"),
+        ("shelfsync-alerts", None, "shelfsync"),
+        (None, "volumes", "shelfsync"),
+    ],
+)
+def test_secrets_are_mounted_for_the_group_alone(values, mounts, volumes, secret) -> None:
+    pod = PODS[mounts] if mounts else values
+    there = container(mounts) if mounts else values
+    (mount,), (volume,) = there["volumeMounts"], pod["volumes"]
+    assert mount == {"name": volume["name"], "mountPath": MOUNTED, "readOnly": True}
+    assert volume["secret"] == {"secretName": secret, "defaultMode": 0o440}
+
+
+def settings_with(given: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The settings of a pod with these variables, whose secrets are mounted as Kubernetes mounts them: as links."""
+    data = folder / "..data"
+    data.mkdir()
+    for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        if value.startswith(MOUNTED):
+            key = Path(value).name
+            (data / key).write_text(f"postgresql://secret-of-{key}/x\n", "utf-8")
+            (data / key).chmod(0o440)
+            (folder / key).symlink_to(f"..data/{key}")
+        monkeypatch.setenv(name, value.replace(MOUNTED, str(folder)))
+    monkeypatch.setenv("SHELFSYNC_HOME", str(folder / "home"))
+    return read_settings()
+
+
+def test_each_variable_is_a_setting_and_each_file_its_secret(tmp_path, monkeypatch) -> None:
+    """`read_settings` refuses a name that no setting has."""
+    settings = settings_with(config_map("shelfsync"), tmp_path, monkeypatch)
+    for secret, key in (
+        (settings.database_url, "database-url"),
+        (settings.platform.client_secret, "platform-client-secret"),
+        (settings.webhook.secret, "webhook-secret"),
+        (settings.erp.url, "erp-url"),
+        (settings.orders.encryption_key, "orders-encryption-key"),
+    ):
+        assert secret.get_secret_value() == f"postgresql://secret-of-{key}/x"
+
+
+def test_the_sandboxs_settings_go_before_those_of_the_platform(tmp_path, monkeypatch, values) -> None:
+    settings = settings_with(config_map("shelfsync") | config_map("shelfsync-sandbox"), tmp_path, monkeypatch)
+    assert settings.platform.base_url == "http://sandbox:8470"
+    assert settings.platform.client_secret.get_secret_value() == "demo-secret"
+    order = [{"configMapRef": {"name": "shelfsync"}}, {"configMapRef": {"name": "shelfsync-sandbox", "optional": True}}]
+    assert container("shelfsync-alerts")["envFrom"] == yaml.safe_load(values["extraEnvFrom"]) == order
+
+
+def test_the_paths_are_those_of_the_image(values: dict[str, Any]) -> None:
+    lines = (PROJECT / "Dockerfile").read_text("utf-8")
+    assert "\nWORKDIR /opt/shelfsync\n" in lines
+    environments = [variables("shelfsync-receiver"), variables("shelfsync-migrate")]
+    environments.append({one["name"]: one["value"] for one in values["env"]})
+    for environment in environments:
+        assert environment["PYTHONPATH"] == "/opt/shelfsync/include:/opt/shelfsync/plugins"
+    assert environments[-1]["AIRFLOW__CORE__DAGS_FOLDER"] == "/opt/shelfsync/dags"
+    assert environments[-1]["AIRFLOW__CORE__PLUGINS_FOLDER"] == "/opt/shelfsync/plugins"
+    home = config_map("shelfsync")["SHELFSYNC_HOME"]
+    assert f"install -d -o shelfsync -g shelfsync {home}\n" in lines
+    assert values["airflowHome"] == variables("shelfsync-migrate")["SHELFSYNC_HOME"] == home
+
+
+def test_each_option_of_airflow_is_one_and_the_image_has_what_it_names(values: dict[str, Any]) -> None:
+    spec = importlib.util.find_spec("airflow")
+    assert spec is not None
+    assert spec.origin is not None
+    known = yaml.load((Path(spec.origin).parent / "config_templates/config.yml").read_bytes(), Loader=yaml.CSafeLoader)
+    for section, options in values["config"].items():
+        assert {*options} <= known[section]["options"].keys(), section
+    for one in values["env"]:
+        if one["name"].startswith("AIRFLOW__"):
+            _, section, option = one["name"].lower().split("__")
+            assert option in known[section]["options"]
+    lock = (PROJECT / "requirements-kubernetes.txt").read_text("utf-8")
+    assert "\napache-airflow-providers-cncf-kubernetes==" in lock
+    assert "\napache-airflow-providers-amazon==" in lock, "what writes task logs to s3://"
+    image = (PROJECT / "requirements.txt").read_text("utf-8")
+    assert f"apache-airflow=={values['airflowVersion']} " in image
+    module, _, name = values["config"]["core"]["auth_manager"].rpartition(".")
+    assert name in (Path(spec.origin).parents[1] / f"{module.replace('.', '/')}.py").read_text("utf-8")
+
+
+def test_the_values_have_keys_of_the_chart_alone_and_no_secret(values: dict[str, Any]) -> None:
+    assert {*values} == CHART_KEYS
+    assert f"--version {re.search('chart, ([0-9.]+),', (FOLDER / VALUES).read_text('utf-8'))[1]}" in PAGE.read_text()
+    assert not re.search(
+        "(?i)password|passwd|secret: [^{]", (FOLDER / VALUES).read_text("utf-8").replace("its password in", "")
+    )
+
+
+@pytest.mark.slow
+def test_a_receiver_starts_with_what_its_pod_gets_and_is_ready(tmp_path, engine, database_url, monkeypatch) -> None:
+    """The probe's own address, on a database whose address stands in the mounted file."""
+    init.ensure_database(database_url)
+    given = dict(variables("shelfsync-receiver"))
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    for name, value in given.items():
+        if value.startswith(MOUNTED):
+            file = folder / Path(value).name
+            file.write_text(database_url if "DATABASE" in name else "a-secret-of-some-length", "utf-8")
+            file.chmod(0o440)
+            given[name] = str(file)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
+    given |= {"SHELFSYNC_WEBHOOK__PORT": str(port), "PYTHONPATH": str(PROJECT / "include")}
+    _, *words = container("shelfsync-receiver")["command"]
+    path = container("shelfsync-receiver")["readinessProbe"]["httpGet"]["path"]
+    process = subprocess.Popen([sys.executable, *words], env=kept | given)
+    try:
+        deadline = time.monotonic() + 60
+        code = 0
+        while code != 200:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            try:
+                code = httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False).status_code
+            except httpx.HTTPError:
+                time.sleep(0.2)
+    finally:
+        process.terminate()
+        process.wait()
