@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ConfigurationError, without_stop
 from shelfsync.secret_mask import mask
@@ -68,17 +69,89 @@ def _service(name: str, address: str) -> Apprise:
     return service
 
 
-def send(name: str, address: str, title: str, body: str) -> str | None:
-    """Sends one message. Returns None if the service took it, else what it answered. ConfigurationError: the address is none."""
-    service = _service(name, address)
+REPEAT = "This may be a repeat: the process that sent it ended before it knew whether it arrived."
+"""What begins a text that a service may have already, and would show twice."""
+
+_mail_key: ContextVar[str | None] = ContextVar("mail_key", default=None)
+
+
+def opens_incidents(address: str) -> bool:
+    """Whether it is a pager that ends an incident by the key that opened it. Any address that this process cannot read is none."""
+    return not address.startswith((CONNECTION, NO_CONNECTION)) and any(
+        hasattr(one, "dedup") for one in _service("", address)
+    )
+
+
+def _keep_message_ids() -> None:
+    """Lets a mail of the same key have the same Message-ID: Apprise draws a new one for each try, and takes none."""
+    from apprise.plugins.email import base
+
+    mails: Any = base
+    if not hasattr(mails, "drawn_message_id"):
+        mails.drawn_message_id = draw = mails.make_msgid
+
+        def message_id(idstring: str | None = None, domain: str | None = None) -> str:
+            key = _mail_key.get()
+            return str(draw(idstring, domain) if key is None else f"<{key}@{domain}>")
+
+        mails.make_msgid = message_id
+
+
+def _give_key(service: Any, key: str) -> bool:
+    """Gives a service the key of the message. Returns whether it shows one key once, so that a repeat is harmless.
+
+    A mail has it as its Message-ID; whether the second is dropped is the affair of the person's server.
+    """
+    from apprise.plugins.custom_form import NotifyForm
+    from apprise.plugins.custom_json import NotifyJSON
+    from apprise.plugins.custom_xml import NotifyXML
+
+    if hasattr(service, "dedup"):
+        service.dedup = service.dedup or key
+        if service.action == "trigger":
+            service.action = "map"  # PagerDuty's own default opens an incident for an end, too
+        return True
+    if hasattr(service, "alias"):
+        service.alias = service.alias or key
+        return True
+    if isinstance(service, (NotifyForm, NotifyJSON, NotifyXML)):
+        service.headers.setdefault("Idempotency-Key", key)
+        return True
+    return False
+
+
+def send(
+    name: str,
+    address: str,
+    title: str,
+    body: str,
+    *,
+    urgency: str = "warning",
+    key: str | None = None,
+    again: bool = False,
+) -> str | None:
+    """Sends one message. Returns None if the service took it, else what it answered. ConfigurationError: the address is none.
+
+    `urgency`: failure, warning or success. `key`: the same for the same message. `again`: the service may have it already.
+    """
+    services = _service(name, address)
+    _keep_message_ids()
+    if urgency == "success" and any(hasattr(one, "alias") or getattr(one, "dedup", None) for one in services):
+        # Of Opsgenie, Apprise can end only what the same process opened. An operator's own key is that of all incidents.
+        urgency = "warning"
+    harmless = [key is not None and _give_key(one, key) for one in services]
+    if again and not all(harmless):
+        body = f"{REPEAT}\n\n{body}"
     heard, log = _Heard(), logging.getLogger("apprise")
     propagates, log.propagate = log.propagate, False  # its lines may quote the address
     log.addHandler(heard)
+    token = _mail_key.set(key)
     try:
-        taken = service.notify(title=title, body=body, body_format="text")
+        taken = services.notify(title=title, body=body, notify_type=urgency, body_format="text")
     except Exception as error:  # noqa: BLE001  a library of a hundred services: whatever it raises, the message waits
         return without_stop(mask(f"{type(error).__name__}: {error}"), 300)
     finally:
+        _mail_key.reset(token)
         log.removeHandler(heard)
         log.propagate = propagates
     if taken:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shelfsync import display
-from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.chosen_chain import own_names
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Due:
     message: str
     opened_at: dt.datetime
     closed_at: dt.datetime | None
+    incident: str | None = None
+    """The key of what reported the opening, where this reports the end."""
 
     @property
     def closed(self) -> bool:
@@ -39,6 +42,20 @@ class Due:
 def _each_once(due: Sequence[Due]) -> list[Due]:
     """The newest message about each opening and each end: a condition that got worse before a digest is in it once."""
     return list({(one.alert_id, one.act): one for one in due}.values())
+
+
+def key(route: str, due: Sequence[Due]) -> str:
+    """What tells one message to a route from every other, of other installations too, and is the same when the same is sent again."""
+    each = [f"{one.message_id} {one.opened_at.isoformat()}" for one in due]
+    return "shelfsync-" + hashlib.sha256("\n".join([route, *each]).encode()).hexdigest()[:32]
+
+
+def urgency(due: Sequence[Due]) -> str:
+    """How a service shows it, by a name that Apprise has: failure, warning; success, if it reports ends alone."""
+    opened = [KINDS[one.kind].severity for one in due if not one.closed]
+    if not opened:
+        return "success"
+    return "failure" if Severity.SEVERE in opened else "warning"
 
 
 def title(due: Sequence[Due], chain: str | None = None) -> str:

@@ -65,6 +65,9 @@ def show(number: Number) -> Answer:
         state = f"sent at {display.instant(at)}" if at is not None else "not needed any more"
         if at is None and message["dropped_at"] is None:
             error = f" (refused {message['tries']} times: {message['error']})" if message["tries"] else ""
+            if message["sending_at"] is not None:
+                begun = display.instant(message["sending_at"])
+                error = f", handed to the route at {begun} without a recorded answer: it may have arrived{error}"
             state = f"due at {display.instant(message['due_at'])}{error}"
         lines.append(f"{message['act']}, route {message['route']}: {state}")
     return Answer(row, lines)

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-import email
-import email.policy
-import socketserver
-import threading
+import importlib
 
 import pytest
 
+from message_services import Chat, MailServer
 from shelfsync.alerts import channel
 from shelfsync.errors import ConfigurationError
 
 
-class Smtp(socketserver.StreamRequestHandler):
-    """One session: it takes every mail, except for a recipient that it does not know."""
-
-    def handle(self):
-        self.say("220 mail.example.com")
-        while words := self.rfile.readline().decode().split():
-            word = words[0].upper()
-            if word == "DATA":
-                self.say("354 go on")
-                text = b"".join(iter(self.rfile.readline, b".\r\n"))
-                self.server.mails.append(email.message_from_bytes(text, policy=email.policy.default))
-            if word == "QUIT":
-                return self.say("221 bye")
-            self.say("550 no such person" if b"nobody@" in " ".join(words).encode() else "250 ok")
-        return None
-
-    def say(self, line):
-        self.wfile.write(f"{line}\r\n".encode())
-
-
 @pytest.fixture
 def server():
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Smtp) as server:
-        server.mails = []
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-def address(server, person):
-    return f"mailto://127.0.0.1:{server.server_address[1]}?from=shelfsync@example.com&to={person}&mode=insecure"
+    server = MailServer()
+    yield server
+    server.close()
 
 
 def test_a_mail_has_the_title_as_subject_and_the_text_of_the_message(server):
     text = "SEVERE: a store is late\n- store-001: Käse waits"
     assert (
-        channel.send("buyer", address(server, "buyer@example.com"), "shelfsync: severe: a store is late", text) is None
+        channel.send("buyer", server.address("buyer@example.com"), "shelfsync: severe: a store is late", text) is None
     )
     (mail,) = server.mails
     assert mail["Subject"] == "shelfsync: severe: a store is late"
@@ -59,7 +31,7 @@ def test_a_mail_has_the_title_as_subject_and_the_text_of_the_message(server):
 
 
 def test_a_server_that_refuses_the_recipient_is_reported_in_one_line(server):
-    answer = channel.send("buyer", address(server, "nobody@example.com"), "shelfsync: severe: a store is late", "text")
+    answer = channel.send("buyer", server.address("nobody@example.com"), "shelfsync: severe: a store is late", "text")
     assert answer is not None
     assert "\n" not in answer
     assert server.mails == []
@@ -75,3 +47,31 @@ def test_an_address_in_a_connection_of_airflow_is_named_where_there_is_no_airflo
     channel.check_address("on-call", "connection:pager")
     with pytest.raises(ConfigurationError, match=r"'on-call'.*connection 'pager'.*alerts_watch"):
         channel.send("on-call", "connection:pager", "t", "x")
+
+
+@pytest.mark.parametrize(
+    ("module", "lookup", "address", "name"),
+    [
+        ("pagerduty", "PAGERDUTY_API_LOOKUP", f"pagerduty://{'i' * 32}@{'k' * 20}", "dedup_key"),
+        ("opsgenie", "OPSGENIE_API_LOOKUP", f"opsgenie://{'k' * 36}", "alias"),
+    ],
+)
+@pytest.mark.parametrize("urgency", ["failure", "warning", "success"])
+def test_a_pager_gets_each_message_with_its_key(monkeypatch, module, lookup, address, name, urgency):
+    plugin = importlib.import_module(f"apprise.plugins.{module}")
+    chat = Chat()
+    monkeypatch.setattr(plugin, lookup, dict.fromkeys(getattr(plugin, lookup), f"http://{chat.host}/"))
+    answer = channel.send("pager", address, "title", "text", key="key-1", urgency=urgency)
+    chat.close()
+    assert [message[name] for message in chat.taken] == ["key-1"]
+    if module == "pagerduty":
+        assert answer is None or "202" not in answer
+        assert chat.taken[0]["event_action"] == ("resolve" if urgency == "success" else "trigger")
+
+
+def test_the_operators_own_key_of_incidents_stays_and_one_end_does_not_end_them_all():
+    chat = Chat()
+    address = f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0?dedup=mine"
+    assert channel.send("pager", address, "title", "text", key="key-1", urgency="success") is None
+    chat.close()
+    assert [(message["dedup"], message.get("action")) for message in chat.taken] == [("mine", None)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.alerts.ledger.tables import alert, alert_message
+from shelfsync.alerts.ledger.tables import alert, alert_message, alert_sending
 from shelfsync.alerts.message import Due
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
@@ -17,8 +19,22 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+
+@dataclass(frozen=True)
+class Sending:
+    """What a route gets as one message. `messages`: the numbers of the messages of the outbox that are in it."""
+
+    route: str
+    key: str
+    urgency: str
+    title: str
+    body: str
+    messages: tuple[int, ...]
+
+
 _MESSAGE = alert_message.c
 _WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
+_FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -52,19 +68,24 @@ def drop(connection: Connection, routes: Collection[str], escalations: Collectio
     taken_on = sa.exists().where(mine, alert.c.acknowledged_at.is_not(None))
     settled = sa.and_(_MESSAGE.act == "opened", _MESSAGE.route.in_(sorted(escalations)), taken_on)
     unknown = _MESSAGE.route.not_in(sorted(routes))
-    gone = alert_message.update().where(_WAITS, sa.or_(over, settled, unknown))
+    gone = alert_message.update().where(_WAITS, sa.or_(sa.and_(_FREE, sa.or_(over, settled)), unknown))
     connection.execute(gone.values(dropped_at=instant()))
+    connection.execute(alert_sending.delete().where(alert_sending.c.route.not_in(sorted(routes))))
 
 
 def due(connection: Connection) -> dict[str, list[Due]]:
-    """Route -> the messages that are due, oldest first."""
+    """Route -> the messages that are due, oldest first. None for a route with an interrupted sending: that goes first."""
+    opening = alert_message.alias()
+    about = (opening.c.alert_id == _MESSAGE.alert_id, opening.c.route == _MESSAGE.route, opening.c.act == "opened")
+    incident = sa.select(sa.func.max(opening.c.key)).where(*about, opening.c.revision == _MESSAGE.revision)
     statement = (
         sa.select(
             *(_MESSAGE.route, _MESSAGE.message_id, _MESSAGE.alert_id, _MESSAGE.act),
+            incident.scalar_subquery().label("incident"),
             *(alert.c.kind, alert.c.subject, alert.c.message, alert.c.opened_at, alert.c.closed_at),
         )
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-        .where(_WAITS, _MESSAGE.due_at <= instant())
+        .where(_FREE, _MESSAGE.due_at <= instant(), _MESSAGE.route.not_in(sa.select(alert_sending.c.route)))
         .order_by(_MESSAGE.message_id)
     )
     found: dict[str, list[Due]] = {}
@@ -74,15 +95,50 @@ def due(connection: Connection) -> dict[str, list[Due]]:
     return found
 
 
-def sent(connection: Connection, messages: Collection[int]) -> None:
-    """The route has taken these."""
-    connection.execute(alert_message.update().where(among(_MESSAGE.message_id, messages)).values(sent_at=instant()))
+def open_incidents(connection: Connection, route: str) -> set[str]:
+    """The keys of what was sent to the route about alerts of which one at least is still open."""
+    statement = sa.select(_MESSAGE.key).join(alert, alert.c.alert_id == _MESSAGE.alert_id)
+    opened = (_MESSAGE.route == route, _MESSAGE.act == "opened", _MESSAGE.sent_at.is_not(None))
+    return set(connection.execute(statement.where(*opened, alert.c.closed_at.is_(None))).scalars())
 
 
-def refused(connection: Connection, messages: Collection[int], *, error: str, again_after_s: float) -> None:
-    """The route did not take these; it is tried again."""
+def begin(connection: Connection, sending: Sending) -> None:
+    """From now on the route may have it."""
+    values = dataclasses.asdict(sending)
+    messages = values.pop("messages")
+    connection.execute(alert_sending.insert().values(values))
+    mine = alert_message.update().where(among(_MESSAGE.message_id, messages))
+    connection.execute(mine.values(sending_at=instant(), key=sending.key))
+
+
+def interrupted(connection: Connection) -> list[Sending]:
+    """What was begun and has no end, and is due; asked while no other process sends, so its sender has died."""
+    messages = sa.func.array_agg(_MESSAGE.message_id).label("messages")
+    statement = (
+        sa.select(alert_sending, messages)
+        .join(alert_message, sa.and_(_MESSAGE.route == alert_sending.c.route, _WAITS, _MESSAGE.sending_at.is_not(None)))
+        .group_by(alert_sending.c.route)
+        .having(sa.func.max(_MESSAGE.due_at) <= instant())
+        .order_by(alert_sending.c.route)
+    )
+    found = [dict(row) for row in connection.execute(statement).mappings()]
+    return [Sending(**{**row, "messages": tuple(sorted(row["messages"]))}) for row in found]
+
+
+def sent(connection: Connection, sending: Sending) -> None:
+    """The route has taken it."""
+    mine = alert_message.update().where(among(_MESSAGE.message_id, sending.messages))
+    connection.execute(mine.values(sent_at=instant()))
+    connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
+
+
+def refused(connection: Connection, sending: Sending, *, error: str, again_after_s: float, unsure: bool) -> None:
+    """The route did not take it; it is tried again. `unsure`: an earlier try of it may have arrived, so it stays as it is, with its key."""
     values = {"tries": _MESSAGE.tries + 1, "error": error, "due_at": after(again_after_s)}
-    connection.execute(alert_message.update().where(among(_MESSAGE.message_id, messages)).values(values))
+    values |= {} if unsure else {"sending_at": None}
+    connection.execute(alert_message.update().where(among(_MESSAGE.message_id, sending.messages)).values(values))
+    if not unsure:
+        connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
 
 
 def failures(connection: Connection) -> dict[str, tuple[int, str]]:

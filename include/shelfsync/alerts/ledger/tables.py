@@ -41,12 +41,26 @@ alert_message = sa.Table(
     moment("due_at", "When it is sent at the earliest", nullable=False),
     tries("tries", "How often the route refused it"),
     line("error", "What the route answered last"),
+    text("key", "The key of what it was sent in; of a pager it is the key of the incident"),
+    moment("sending_at", "When it was handed to the route; the end of that is sent_at, or null again"),
     moment("sent_at", "When the route took it"),
     moment("dropped_at", "When it was not needed any more"),
     sa.UniqueConstraint("alert_id", "act", "revision", "route"),
     sa.Index("ix_alert_message_due", "due_at", postgresql_where=sa.text("sent_at IS NULL AND dropped_at IS NULL")),
     schema="ledger",
     comment="The outbox of alerts: one row a message and route; it stays until the route has taken it",
+)
+
+alert_sending = sa.Table(
+    "alert_sending",
+    metadata,
+    text("route", "The route", primary_key=True),
+    text("key", "The key that travels with the message, where the route takes one", nullable=False),
+    text("urgency", "failure, warning or success: how the route shows it", nullable=False),
+    line("title", "Its title", nullable=False),
+    line("body", "Its text", nullable=False),
+    schema="ledger",
+    comment="What is being handed to a route just now. If no process is at it, the sender died, and the route may have taken it",
 )
 
 alert_mute = sa.Table(

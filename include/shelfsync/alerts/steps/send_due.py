@@ -1,6 +1,8 @@
 """send_due: owes each route its messages, and sends what is due.
 
 A message stays in the outbox until its route has taken it, so a killed sender loses none. All that is due for a route goes as one message.
+What is handed to a route is committed before, with a key. If its sender dies, the next one sends the same again: with its key, where the
+route knows it by that; else with a sentence that it may be a repeat.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from shelfsync.alerts import channel
 from shelfsync.alerts.due import due as due_at
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts, outbox
-from shelfsync.alerts.message import body, title
+from shelfsync.alerts.ledger.outbox import Sending
+from shelfsync.alerts.message import body, key, title, urgency
 from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.store.metadata import instant
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+    from shelfsync.alerts.message import Due
     from shelfsync.context import Context
     from shelfsync.settings import AlertRoute
 
@@ -48,15 +52,24 @@ def send_due(context: Context) -> dict[str, Any]:
         try:
             with context.engine.begin() as connection:
                 _owe(connection, context, routes.values())
+                interrupted = {one.route: one for one in outbox.interrupted(connection)}
                 waiting = outbox.due(connection)
-            for name, messages in waiting.items():
-                if channel.connection_of(routes[name].address.get_secret_value()) is not None:
+            for name in [*interrupted, *waiting]:
+                address = routes[name].address.get_secret_value()
+                if channel.connection_of(address) is not None:
+                    number = len(waiting[name] if name in waiting else interrupted[name].messages)
                     result["refused"][name] = (
-                        f"{len(messages)} messages wait for the DAG alerts_watch, which knows the connection"
+                        f"{number} messages wait for the DAG alerts_watch, which knows the connection"
                     )
                     continue
-                error = _send(context, routes[name], messages)
-                result["sent" if error is None else "refused"][name] = len(messages) if error is None else error
+                again = name in interrupted
+                together = [interrupted[name]] if again else _composed(context, name, address, waiting[name])
+                for sending in together:
+                    error = _send(context, routes[name], sending, again=again)
+                    if error is not None:
+                        result["refused"][name] = error
+                        break
+                    result["sent"][name] = result["sent"].get(name, 0) + len(sending.messages)
             with context.engine.begin() as connection:
                 away = {
                     ("route_away", name): f"the route {name} refused {tries} times what was sent to it: {error}"
@@ -118,23 +131,43 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
     outbox.drop(connection, list(named), escalations)
 
 
-def _send(context: Context, route: AlertRoute, messages: list[Any]) -> str | None:
-    """Sends them as one, and records what became of it. Returns the error, if the route refused it."""
-    numbers = [message.message_id for message in messages]
-    try:
-        error = channel.send(
-            route.name,
-            route.address.get_secret_value(),
-            title(messages, context.settings.chain),
-            body(messages, link=context.settings.alerts.link, chain=context.settings.chain),
+def _composed(context: Context, route: str, address: str, messages: list[Due]) -> list[Sending]:
+    """All that is due as one message; of a pager each end as one with the key of the incident that it ends, once all of that is over."""
+    chain, link = context.settings.chain, context.settings.alerts.link
+    parts = {key(route, messages): messages}
+    if channel.opens_incidents(address):
+        opened, ends = [one for one in messages if not one.closed], [one for one in messages if one.closed]
+        parts = {key(route, opened): opened} if opened else {}
+        with context.engine.connect() as connection:
+            still = outbox.open_incidents(connection, route)
+        for one in ends:
+            if one.incident not in still:
+                parts.setdefault(one.incident or key(route, [one]), []).append(one)
+    return [
+        Sending(
+            *(route, name, urgency(part), title(part, chain), body(part, link=link, chain=chain)),
+            tuple(one.message_id for one in part),
         )
+        for name, part in parts.items()
+    ]
+
+
+def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool) -> str | None:
+    """Sends it, and records what became of it. Returns the error, if the route refused it. `again`: the route may have it already."""
+    if not again:
+        with context.engine.begin() as connection:
+            outbox.begin(connection, sending)
+    try:
+        address, how = route.address.get_secret_value(), {"urgency": sending.urgency, "key": sending.key}
+        error = channel.send(route.name, address, sending.title, sending.body, again=again, **how)
     except ShelfsyncError as wrong:
         error = str(wrong)
     with context.engine.begin() as connection:
         if error is None:
-            outbox.sent(connection, numbers)
+            outbox.sent(connection, sending)
         else:
-            log.warning("alerts: the route %s refused %d messages: %s", route.name, len(numbers), error)
+            log.warning("alerts: the route %s refused %d messages: %s", route.name, len(sending.messages), error)
             known = outbox.failures(connection).get(route.name, (0, ""))[0]
-            outbox.refused(connection, numbers, error=error, again_after_s=back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S))
+            again_after_s = back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S)
+            outbox.refused(connection, sending, error=error, again_after_s=again_after_s, unsure=again)
     return error

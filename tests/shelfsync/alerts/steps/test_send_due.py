@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import sqlalchemy as sa
 
+from message_services import Chat
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.ledger.tables import alert, alert_message
 from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
 
 
-class Chat:
-    """A service that takes messages over HTTP, and refuses them while it is told to."""
-
-    def __init__(self) -> None:
-        self.taken: list[dict[str, str]] = []
-        self.refuses = False
-        chat = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                text = self.rfile.read(int(self.headers["Content-Length"]))
-                if not chat.refuses:
-                    chat.taken.append(json.loads(text))
-                self.send_response(503 if chat.refuses else 200)
-                self.end_headers()
-
-            def log_message(self, *_):
-                """Prints nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @property
-    def address(self) -> str:
-        return f"json://someone:canary-route-1@127.0.0.1:{self.server.server_port}/"
-
-
 @pytest.fixture
 def chat():
     chat = Chat()
     yield chat
-    chat.server.shutdown()
-    chat.server.server_close()
+    chat.close()
 
 
 @pytest.fixture
@@ -156,20 +127,6 @@ def test_a_muted_alert_is_listed_and_no_route_gets_it(context, chat):
         lists.mute(context, "lost", None, hours=1, who="ada", why="x")
 
 
-def test_a_sender_that_dies_loses_no_message(context, chat, monkeypatch):
-    with context.engine.begin() as connection:
-        alerts.keep(connection, ("store_late",), {("store_late", "one"): "one: late"})
-
-    def dies(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("shelfsync.alerts.channel.send", dies)
-        with pytest.raises(KeyboardInterrupt):
-            send_due.send_due(context)
-    assert send_due.send_due(context)["sent"] == {"ops": 1}
-
-
 def test_two_senders_send_it_once(context, chat):
     with context.engine.begin() as connection:
         alerts.keep(connection, ("store_late",), {("store_late", "one"): "one: late"})
@@ -202,3 +159,18 @@ def test_a_wrong_route_is_found_by_check_and_its_address_is_not_shown(make_world
         world.app.warnings()
     assert wrong in str(error.value)
     assert "canary" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_pager_ends_an_incident_when_all_that_opened_it_is_over(make_world, chat):
+    routes = [{"name": "pager", "address": f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"}]
+    context = make_world(alerts={"routes": routes}).app.context
+    found(context, one="one: late", two="two: late")
+    found(context, two="two: late", three="three: late")
+    assert [message.get("action") for message in chat.taken] == [None, None], "two is still late"
+    found(context, three="three: late")
+    found(context)
+    first, second, *ends = chat.taken
+    assert [(end["action"], end["dedup"]) for end in ends] == [("close", first["dedup"]), ("close", second["dedup"])]
+    assert first["dedup"] != second["dedup"]
+    assert [end["details"].count("a store is late") for end in ends] == [2, 1]
