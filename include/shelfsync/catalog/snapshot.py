@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason
+from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason, total_row
 from shelfsync.rows.alignment import ascending, column, padded
 from shelfsync.rows.number import INT32_MAX
 from shelfsync.rows.truth import mask
@@ -87,6 +87,7 @@ def make_snapshot(
     findings.note("no_row", mask(pc.starts_with(came["sku"], quarantine_reason.NO_ROW)))
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])
+    findings.note("no_row", _totals(raw, skus, known or odd_key.Known()))
     several = _repeated(skus, with_vendor)
     one = several & ~odd_key.may_be_several(skus) if several.any() else several
     if one.any() and (repeated := _equal_to_an_earlier(came, settings, one)).any():
@@ -114,6 +115,15 @@ def make_snapshot(
     rows = rows if good.all() else rows.filter(pa.array(good))
     quarantine = _quarantine(came, skus, findings, list(of_value.values()), odd)
     return Normalised(_sorted(rows), quarantine, names=_names(came["name"], skus, good))
+
+
+def _totals(raw: pa.Table, skus: pa.Array, known: odd_key.Known) -> Mask:
+    """Rows that are a total of others, and no product that the platform has."""
+    candidates = total_row.may_be(skus)
+    if candidates.any():
+        for names in (known.acknowledged, known.observed()):
+            candidates &= ~mask(pc.is_in(skus, value_set=names, skip_nulls=True).fill_null(False))
+    return total_row.totals(raw, "sku", candidates) if candidates.any() else candidates
 
 
 def nameless(raw: pa.Table, settings: NormaliseSettings) -> pa.Table:

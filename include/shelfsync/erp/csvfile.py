@@ -17,7 +17,18 @@ from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.erp.text_shape import HEADER_AGAIN, RULE, TOTAL, folded, is_rule, last_is_total, names_again, totals_line
+from shelfsync.erp.text_shape import (
+    END,
+    HEADER_AGAIN,
+    RULE,
+    TOTAL,
+    folded,
+    is_end,
+    is_rule,
+    last_is_total,
+    names_again,
+    totals_line,
+)
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -182,8 +193,8 @@ class CsvFile:
             if lines.number > line:
                 part.suspects.append((len(part.intact), line, tuple(lines.record)))
             part.intact.append(row)
-        elif row and totals_line(row):
-            part.no_rows.append(_damage(line, 1, TOTAL, lines.last))
+        elif row and (totals_line(row) or is_end(row)):
+            part.no_rows.append(_damage(line, 1, END if is_end(row) else TOTAL, lines.last))
             part.ends_in_total = True
         elif row:  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"

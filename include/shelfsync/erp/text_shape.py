@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp import text_encoding
 from shelfsync.erp.column_kinds import is_name, is_number, kinds_among
+from shelfsync.rows.total_row import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +31,8 @@ _BEGINNING = 4096
 _LINES = 300
 _HEADER_LINES = 30
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
-_TOTALS = re.compile(
-    r"\W*(?:grand\s+|sub\s*)?(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|somme|total\s+g[eé]n[eé]ral|suma|totale|totaal|razem|"
-    r"итого|всего|סה\W?כ|المجموع|toplam|összesen|celkem|yhteensä|summa|i alt)\b[\s\d.,:;|'€$£-]*",
-    re.IGNORECASE,
-)
+_TOTALS = re.compile(rf"\W*(?:{WORDS})\b[\s\d.,:;|'€$£-]*", re.IGNORECASE)
+_END = re.compile(r"[*=#_-]{2,}[\s*=#_-]*[^\W\d_].*[*=#_-]{2,}")
 _FIGURE = re.compile(r"[\s\d.,:;|'%€$£+-]*")
 _RULE = " \t-=+|:"
 _COUNTED = re.compile(
@@ -247,6 +245,7 @@ def _header(found: _Try) -> tuple[int, list[str]] | None:
 HEADER_AGAIN = "the names of the columns again"
 TOTAL = "a total or a count of the rows"
 RULE = "a drawn line"
+END = "a line that ends or parts the list"
 """Why a line is no row of the table, for a person."""
 
 
@@ -278,6 +277,12 @@ def totals_line(cells: Sequence[str]) -> bool:
 def is_total_line(line: str) -> bool:
     """Whether a line without delimiters is a sum or a count: a word for it, blanks and numbers."""
     return totals_line([" ".join(line.split()), ""])
+
+
+def is_end(cells: Sequence[str]) -> bool:
+    """Whether a row is a line such as `*** Ende ***`: one cell, with signs on both sides, so that it is not cut."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return len(filled) == 1 and len(filled[0]) < 80 and bool(_END.fullmatch(filled[0]))
 
 
 def is_rule(cells: Sequence[str]) -> bool:

@@ -58,13 +58,16 @@ def known_stores(context: Context) -> dict[str, str]:
     return known | VendorIds.of(context.settings.erp).vendors()
 
 
-def quarantined(context: Context, partition: Partition) -> pa.Table:
-    """The rows that name no usable vendor, as rows of the quarantine."""
-    if not partition.nameless_rows:
+def quarantined(context: Context, partition: Partition, totals: pa.Table | None = None) -> pa.Table:
+    """The rows that name no usable vendor, and these `totals` (RAW), as rows of the quarantine."""
+    rows = partition.nameless.select(RAW.names)
+    if totals is not None:
+        rows = pa.concat_tables([rows, totals])
+    if not rows.num_rows:
         return QUARANTINE.empty_table()
     from shelfsync.catalog.snapshot import nameless
 
-    return nameless(partition.nameless, context.settings.normalise)
+    return nameless(rows, context.settings.normalise)
 
 
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:

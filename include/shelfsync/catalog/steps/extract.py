@@ -17,6 +17,7 @@ from shelfsync.catalog.steps.changes import (
     quarantined,
     read_changed,
 )
+from shelfsync.catalog.steps.total_rows import of_no_store
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
 from shelfsync.erp.vendor_ids import VendorIds
@@ -119,7 +120,10 @@ def _whole(
             in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)
         files = partition.finish()
-        nameless, nameless_rows = quarantined(context, partition), partition.nameless_rows
+        totals, total_rows = of_no_store(context, files, known_stores(context))
+        files = {name: file for name, file in files.items() if name not in totals}
+        nameless = quarantined(context, partition, total_rows)
+        nameless_rows = partition.nameless_rows + total_rows.num_rows
         failed = {name: f"its rows could not be written: {why}" for name, (why, _) in partition.failed.items()}
         if nameless_rows and not partition.named_rows:
             raise DataError(

@@ -1,0 +1,126 @@
+# ruff: noqa: RUF001  words of other scripts
+"""A total among the rows is told from a product that is called like one."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.rows.total_row import may_be, totals
+from shelfsync.schemas import RAW
+
+NAMES = RAW.names
+
+
+def _rows(*rows):
+    """RAW rows of (vendor, sku, name, price, quantity)."""
+    given = ("vendor", "sku", "name", "price", "quantity")
+    records = [
+        dict.fromkeys(NAMES) | {"row_number": number} | dict(zip(given, row, strict=True))
+        for number, row in enumerate(rows, 1)
+    ]
+    return pa.Table.from_pylist(records, schema=RAW)
+
+
+def _found(key, *rows):
+    table = _rows(*rows)
+    return totals(table, key, may_be(table[key].combine_chunks())).tolist()
+
+
+ABOVE = [("s1", "100", "Milk", "1.5", "4"), ("s1", "101", "Tea", "2.5", "6")]
+WORD_LIST = (
+    "Total", "Subtotal", "Sub-Total", "Grand Total", "Summe", "Gesamt", "Zwischensumme", "Somme", "Sous-total", "Totale", "Razem", "Celkem", "Toplam",
+    "Итого", "Всего", "ИТОГО:", "*** Summe ***", "Σ Total", "Gesamtsumme",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORD_LIST)
+def test_a_word_in_place_of_a_sku_with_a_blank_that_no_product_has_is_a_total(word):
+    assert _found("sku", *ABOVE, ("s1", word, None, None, "99"), ("s1", "102", "Rye", "1", "1")) == [False] * 2 + [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("word", ["Summe", "Total Filiale 1", "Итого 2"])
+def test_a_word_whose_figure_is_the_sum_of_its_column_is_a_total(word):
+    assert _found("sku", *ABOVE, ("s1", word, "x", "9", "10"))[2]
+    assert _found("sku", *ABOVE, ("s1", word, "x", "4.00", "77"))[2]
+
+
+def test_a_second_subtotal_is_the_sum_since_the_first_and_the_total_that_of_all():
+    more = [("s1", "102", "Rye", "1", "2"), ("s1", "103", "Oat", "1", "3")]
+    rows = [
+        *ABOVE,
+        ("s1", "Subtotal", "x", "9", "10"),
+        *more,
+        ("s1", "Subtotal", "x", "9", "5"),
+        ("s1", "Total", "x", "9", "15"),
+    ]
+    assert _found("sku", *rows) == [False, False, True, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        ("s1", "Total", "Toothpaste", "2.99", "5"),
+        ("s1", "Summe", "A game", "12.00", "3"),
+        ("s1", "Total 2", None, None, "7"),
+        ("s1", "TOTAL-100", "Cereal", "4", "11"),
+        ("s1", "SUM100", None, "4", None),
+        ("s1", "Totalreiniger", None, "4", None),
+        ("s1", "Gesamtwerk", None, None, "1"),
+        ("s1", "Sonic", None, None, "1"),
+    ],
+)
+def test_a_product_that_is_called_so_is_none(product):
+    assert not any(_found("sku", *ABOVE, product, ("s1", "104", "Nut", "1", "1")))
+
+
+def test_where_skus_are_words_a_word_is_a_sku():
+    assert not any(
+        _found(
+            "sku", ("s1", "milk", "Milk", "1", "4"), ("s1", "tea", "Tea", "1", "6"), ("s1", "total", None, None, "10")
+        )
+    )
+
+
+def test_a_blank_that_products_have_too_is_no_sign():
+    rows = [("s1", "100", None, "1", "4"), ("s1", "101", "Tea", None, "6"), ("s1", "102", "Rye", "1", None)]
+    assert not any(_found("sku", *rows, ("s1", "Total", None, None, None)))
+
+
+@pytest.mark.parametrize(
+    ("total", "is_one"),
+    [
+        (("Summe", "2", None, None, "126"), True),
+        (("Summe", "2", "x", "7", "126"), True),
+        (("Razem", "55", "x", "7", "10"), True),
+        (("Total", "55", "x", "7", "126"), False),
+        (("Sumburgh", "2", None, None, "10"), False),
+    ],
+)
+def test_a_word_in_place_of_a_store(total, is_one):
+    assert _found("vendor", *ABOVE, total)[2] is is_one
+
+
+def test_a_list_of_totals_alone_has_none():
+    assert not any(_found("sku", ("s1", "Total", None, None, "1")))
+
+
+SKUS = st.one_of(
+    st.from_regex(r"[0-9]{3,8}", fullmatch=True),
+    st.from_regex(r"[A-Z]{1,4}-?[0-9]{2,6}", fullmatch=True),
+    st.sampled_from(WORD_LIST),
+)
+
+
+@given(st.lists(st.tuples(SKUS, st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=12))
+def test_no_row_with_all_its_values_is_lost_unless_a_figure_is_the_sum(products):
+    rows = [("s1", sku, "n", f"{price}.{price}7", str(quantity)) for sku, price, quantity in products]
+    for place, found in enumerate(_found("sku", *rows)):
+        if found:
+            assert place > 1
+            assert not rows[place][1].isdigit()
