@@ -62,6 +62,7 @@ def check(vendor: Vendors = None) -> Answer:
         vendor_warnings,
         warnings,
     )
+    from shelfsync.receiver.operator_actions import older_role_lines
 
     vendors, columns = tuple(vendor or ()), ColumnReadings()
     with opened(reports=True) as context:
@@ -75,6 +76,7 @@ def check(vendor: Vendors = None) -> Answer:
             *value_warnings(context, columns),
             *promotion_warnings(context),
             *warnings(context),
+            *older_role_lines(context.engine),
         ]
     lines: list[str | FittedTable] = [
         "database, ERP and platform answer; nothing was sent",

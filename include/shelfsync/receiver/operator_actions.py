@@ -6,6 +6,7 @@ controls the receiver's connection can read no order, customer, token or event b
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -132,6 +133,36 @@ def grant(engine: Engine, role: str) -> bool:
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL", f"names a user that may not do this: {error.diag.message_primary}", remedy
         ) from None
+
+
+_HAS = """
+SELECT role.rolname, bool_and(has_schema_privilege(role.oid, table_oid.relnamespace, 'USAGE')
+    AND has_column_privilege(role.oid, table_oid.oid, needed.name, needed.privilege)) AS whole,
+    string_agg(DISTINCT needed.place, ', ' ORDER BY needed.place)
+        FILTER (WHERE NOT has_column_privilege(role.oid, table_oid.oid, needed.name, needed.privilege)) AS places
+FROM pg_roles AS role, jsonb_to_recordset(CAST(:needed AS jsonb)) AS needed (place text, name text, privilege text)
+JOIN pg_class AS table_oid ON table_oid.oid = to_regclass(needed.place)
+WHERE has_column_privilege(role.oid, 'inbox.event', 'body', 'INSERT')
+GROUP BY role.rolname
+"""
+
+
+def older_role_lines(engine: Engine) -> list[str]:
+    """A line for each role that may store events and lacks a right that the receiver of this version needs."""
+    needed = [
+        {"place": f"{table.schema}.{table.name}", "name": column, "privilege": right}
+        for table, rights in RIGHTS.items()
+        for right, columns in rights.items()
+        for column in columns
+    ]
+    with engine.connect() as connection:
+        found = list(connection.execute(sa.text(_HAS), {"needed": json.dumps(needed)}))
+    return [
+        f"the receiver's database role {row.rolname} is older than this version: it lacks rights on"
+        f" {row.places or 'the schema'}, so the receiver rejects calls. Run `shelfsync inbox grant {row.rolname}`"
+        for row in found
+        if not row.whole
+    ]
 
 
 _ATTRIBUTES = """

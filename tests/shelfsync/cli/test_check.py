@@ -339,3 +339,24 @@ def test_a_mistyped_vendor_is_answered_with_those_that_resemble_it(here, stock, 
 def test_a_file_of_ids_that_cannot_be_read_stops_no_pause(here, monkeypatch):
     monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS_FILE", "gone.csv")
     assert here("pause", "store-001", "--force", "--reason", "stocktaking")[0] == 0
+
+
+@pytest.mark.slow
+def test_a_role_of_the_receiver_that_an_older_version_made_is_named(here, stock, engine):
+    stock("store-001")
+    role = f"older_{os.getpid()}"
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA inbox, ledger TO {role}")
+        connection.exec_driver_sql(f"GRANT INSERT (body) ON inbox.event TO {role}")
+    try:
+        code, output, _ = here("check", "--json")
+        assert code == 0
+        (line,) = [line for line in data(output)["warnings"] if role in line]
+        assert "inbox.event, inbox.refusal, ledger.picking_result" in line
+        assert here("inbox", "grant", role)[0] == 0
+        assert role not in here("check", "--json")[1]
+    finally:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"DROP OWNED BY {role}")
+            connection.exec_driver_sql(f"DROP ROLE {role}")

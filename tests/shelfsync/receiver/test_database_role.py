@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from receiver_fixture import SECRET, LiveReceiver
 from shelfsync.errors import ConfigurationError
-from shelfsync.receiver.operator_actions import RIGHTS, grant, grant_rights, role_statements
+from shelfsync.receiver.operator_actions import RIGHTS, grant, grant_rights, older_role_lines, role_statements
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.warehouse.every_table import metadata
 
@@ -176,3 +176,27 @@ def test_an_owner_who_may_make_roles_makes_the_receivers(owner, database_url):
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
     assert grant(engine, role) is True
     assert grant(engine, role) is False
+
+
+@pytest.mark.parametrize(
+    ("older", "places"),
+    [
+        ("REVOKE ALL ON inbox.refusal FROM {}", "inbox.refusal"),
+        ("REVOKE SELECT (digest) ON ledger.picking_result FROM {}", "ledger.picking_result"),
+        ("REVOKE USAGE ON SCHEMA ledger FROM {}", "the schema"),
+    ],
+)
+def test_a_role_that_an_older_version_made_is_named(role_url, engine, older, places):
+    role = sa.make_url(role_url).username
+
+    def named():
+        return [line for line in older_role_lines(engine) if role in line]
+
+    assert named() == []
+    with engine.begin() as connection:
+        connection.exec_driver_sql(older.format(role))
+    (line,) = named()
+    assert f"lacks rights on {places}" in line
+    assert f"`shelfsync inbox grant {role}`" in line
+    grant(engine, role)
+    assert named() == []
