@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from installation.installed import CHAIN, PROJECT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from installation.installed import Installation
 
 SELECT = (PROJECT / "include/shelfsync/erp/sample/sample.sql").read_text("utf-8")
@@ -27,10 +29,16 @@ def products(installation: Installation, vendor: str) -> dict[str, dict[str, Any
 
 def differences(installation: Installation) -> list[str]:
     """A line for each product of the platform that differs from the ERP (interface.md 2.1)."""
-    rows = erp_rows(installation)
+    return differing(erp_rows(installation), lambda vendor: products(installation, vendor))
+
+
+def differing(
+    rows: dict[tuple[str, str], dict[str, Any]], held: Callable[[str], dict[str, dict[str, Any]]]
+) -> list[str]:
+    """The same for the rows of any ERP; `held` gives what the platform holds of a vendor."""
     found = []
     for vendor in sorted({vendor for vendor, _ in rows}):
-        for sku, product in products(installation, vendor).items():
+        for sku, product in held(vendor).items():
             wanted = _wanted(rows.get((vendor, sku)), product)
             wrong = {name: (product[name], value) for name, value in wanted.items() if product[name] != value}
             found += [f"{vendor} {sku}: {name} is {has}, not {value}" for name, (has, value) in wrong.items()]
