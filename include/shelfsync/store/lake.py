@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import errno
 import hashlib
-import io
 import os
+import re
 import tempfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
 
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.store.object_store import ObjectStore
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,8 +32,8 @@ PLAIN_BYTES_MAX = 150
 
 _CUT_BYTES = 120
 _CHUNK_BYTES = 1 << 20
-_WHOLE_BYTES = 32 << 20
-"""A store's file up to here is read by one request; a larger one is opened, which asks for its size and reads it by parts."""
+_ON_S3 = re.compile(r"s3a?://[^@?]+")
+"""An address without credentials and options, which obstore reads; any other is fsspec's."""
 
 _UNIQUE = frozenset({"sku", "barcode"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
@@ -52,6 +53,10 @@ def segment(name: str) -> str:
     if len(text) <= PLAIN_BYTES_MAX:
         return text
     return f"{text[:_CUT_BYTES]}~{hashlib.sha256(data).hexdigest()}"
+
+
+class MissingFileError(ConfigurationError):
+    """The lake has no such file."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,13 @@ class Lake:
         """As `read_table`; None: there is no such file yet, which is an empty table of the schema."""
         return schema.empty_table() if path is None else self.read_table(path, columns)
 
+    def read_if_kept(self, path: str | None, schema: pa.Schema) -> pa.Table:
+        """As `read_or_empty`, also if housekeeping has removed the file."""
+        try:
+            return self.read_or_empty(path, schema)
+        except MissingFileError:
+            return schema.empty_table()
+
     def find(self, path: str, sku: str) -> dict[str, Any] | None:
         """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
         import pyarrow.parquet as pq
@@ -150,11 +162,11 @@ class Lake:
 
     def open(self, path: str) -> BinaryIO:
         """A published file, for reading."""
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         try:
-            return _opened(filesystem, f"{root}/{_inside(path)}")
+            return cast("BinaryIO", filesystem.open(f"{root}/{_inside(path)}", "rb"))
         except FileNotFoundError:
-            raise ConfigurationError(
+            raise MissingFileError(
                 "SHELFSYNC_LAKE_URL",
                 f"{self.root} has no file {path!r}, which the ledger points to",
                 "Point it at the lake that belongs to this database.",
@@ -162,19 +174,19 @@ class Lake:
 
     def exists(self, path: str) -> bool:
         """Whether this path was published."""
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         return bool(filesystem.exists(f"{root}/{_inside(path)}"))
 
     def folders(self) -> Iterator[str]:
         """Every folder that holds files, `kind/vendor`, in order."""
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         for kind in _listed(filesystem, root, "directory"):
             if not kind.startswith("."):
                 yield from (f"{kind}/{vendor}" for vendor in _listed(filesystem, f"{root}/{kind}", "directory"))
 
     def files(self, folder: str) -> list[LakeFile]:
         """The files of one folder; one without an age is left out, so that it is never removed."""
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         found = []
         for info in filesystem.ls(f"{root}/{_inside(folder)}", detail=True):
             at = _modified_at(info)
@@ -187,7 +199,7 @@ class Lake:
 
         On disk it is first taken out of sight, so that one who publishes the same content meanwhile is not undone.
         """
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         target = f"{root}/{_inside(path)}"
         if not _is_local(filesystem):
             info = filesystem.info(target)
@@ -209,7 +221,7 @@ class Lake:
 
     def clear_staging(self, before: dt.datetime) -> int:
         """Removes incomplete files of dead processes; returns how many."""
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         if not _is_local(filesystem):
             return 0
         left = [file for file in Path(root, ".staging").glob("*") if file.stat().st_mtime < before.timestamp()]
@@ -218,7 +230,7 @@ class Lake:
         return len(left)
 
     def _publish(self, name: str, path: str) -> None:
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         target = f"{root}/{path}"
         if _is_local(filesystem):
             Path(target).parent.mkdir(parents=True, exist_ok=True)
@@ -229,7 +241,7 @@ class Lake:
             filesystem.put_file(name, target)
 
     def _staging_folder(self) -> str | None:
-        filesystem, root = self._filesystem()
+        filesystem, root = self._filesystem
         if not _is_local(filesystem):
             return None
         folder = Path(root) / ".staging"
@@ -243,7 +255,11 @@ class Lake:
             ) from None
         return str(folder)
 
+    @cached_property
     def _filesystem(self) -> tuple[Any, str]:
+        if _ON_S3.fullmatch(self.root):
+            return ObjectStore(self.root), ""
+
         import fsspec
 
         try:
@@ -254,20 +270,6 @@ class Lake:
                 "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
             ) from None
         return filesystem, str(root).rstrip("/")
-
-
-def _opened(filesystem: Any, target: str) -> BinaryIO:
-    """The file for reading; from an object store whole and by one request, unless it is large or empty."""
-    if not _is_local(filesystem):
-        try:
-            content = filesystem.cat_file(target, start=0, end=_WHOLE_BYTES)
-        except OSError as error:
-            if error.errno != errno.EINVAL:  # so S3 refuses any range of an empty file
-                raise
-        else:
-            if len(content) < _WHOLE_BYTES:
-                return io.BytesIO(content)
-    return cast("BinaryIO", filesystem.open(target, "rb"))
 
 
 def _inside(path: str) -> str:

@@ -1,3 +1,3 @@
 from __future__ import annotations
 
-from s3_server import s3  # noqa: F401  a fixture
+from s3_server import each_s3, s3  # noqa: F401  fixtures

@@ -109,8 +109,7 @@ def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, out
         return batch.urgent_count if len(accepted) else 0
     with context.engine.connect() as connection:
         path = vendors.baseline_of_version(connection, batch.vendor, batch.base_version)
-    known = path is not None and context.lake.exists(path)
-    base = context.lake.read_or_empty(path if known else None, BASELINE)
+    base = context.lake.read_if_kept(path, BASELINE)
     of_priority = pc.equal(priorities(items, base, at_buffer=context.settings.suppression.at_buffer), batch.priority)
     found: int = pc.sum(pc.and_(of_priority, pc.is_in(items["sku"].combine_chunks(), value_set=accepted))).as_py() or 0
     return min(found, batch.urgent_count, len(accepted))
