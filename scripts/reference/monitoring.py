@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from shelfsync.alerts.kind import Kind
 
 NOT_WATCHED_S = 600
+GONE = "1d"
+"""So long a chain whose metrics do not come any more is missed; then it counts as removed."""
+_WHOSE = "shelfsync{{ with $labels.chain }} {{ . }}{{ end }}"
+"""One rule serves every chain, and names it."""
 _DATA = {"type": "prometheus", "uid": "${datasource}"}
 
 
@@ -26,15 +30,17 @@ def _metric(name: str) -> str:
 
 
 def rules() -> str:
-    """A rule each kind, and one that fires if no watch looks or no metric comes."""
+    """A rule each kind, and one that fires for each chain of which no watch looks or no metric comes, and if none ever came."""
     looked = _metric("alerts.looked_ago_s")
+    here = f"max by (chain) ({looked})"
+    gone = f"max by (chain) (max_over_time({looked}[{GONE}])) unless {here}"
     silent = {
         "alert": "ShelfsyncWatchSilent",
-        "expr": f"{looked} > {NOT_WATCHED_S} or absent({looked})",
+        "expr": f"{here} > {NOT_WATCHED_S} or {gone} or absent({looked})",
         "for": "5m",
         "labels": {"severity": str(Severity.SEVERE)},
         "annotations": {
-            "summary": "shelfsync: no watch looks at what is wrong",
+            "summary": f"{_WHOSE}: no watch looks at what is wrong",
             "description": "The DAG alerts_watch is off, or no metric of shelfsync arrives.",
             "runbook": "docs/how-to/runbooks/dag-off.md",
         },
@@ -51,7 +57,7 @@ def _rule(kind: Kind) -> dict[str, Any]:
         "expr": f"{_metric(f'alerts.open.{kind.name}')} > 0",
         "labels": {"severity": str(kind.severity)},
         "annotations": {
-            "summary": f"shelfsync: {kind.title} ({{{{ $value }}}})",
+            "summary": f"{_WHOSE}: {kind.title} ({{{{ $value }}}})",
             "description": f"Customers: {kind.customers} By itself: {kind.by_itself} See `shelfsync alerts list`.",
             "runbook": kind.page,
         },
