@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-scale load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -54,6 +54,9 @@ bench: setup   ## what the hot path costs, against bounds and other ways, some m
 
 bench-freshness: setup   ## time from a sale in the ERP to the platform's acknowledgement, some eight minutes; VENDORS=6 SECONDS=300
 	@PYTHONPATH=include $(BIN)/python -m benchmarks.freshness --vendors $(or $(VENDORS),6) --seconds $(or $(SECONDS),300) $(ARGS)
+
+bench-scale: setup   ## what a vendor costs from few vendors to many, one chain and four, some half an hour; ARGS="--vendors 10 50 --skus 500"
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m benchmarks.scale $(ARGS)
 
 load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
 	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)

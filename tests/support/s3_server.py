@@ -128,7 +128,8 @@ def _seaweed_running() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _bucket_on(address: str) -> Iterator[str]:
+def bucket_on(address: str) -> Iterator[str]:
+    """A bucket `chain` there; this process, and each one that it starts, finds it by its environment."""
     import fsspec
 
     with pytest.MonkeyPatch.context() as patch:
@@ -148,12 +149,12 @@ def _bucket_on(address: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
     """A bucket `chain` on a store that this process, and each one that it starts, finds by its environment."""
-    with running() as address, _bucket_on(address) as bucket:
+    with running() as address, bucket_on(address) as bucket:
         yield bucket
 
 
 @pytest.fixture(scope="module", params=[running, _seaweed_running], ids=["moto", "seaweedfs"])
 def each_s3(request: pytest.FixtureRequest) -> Iterator[str]:
     """The same on each of two implementations."""
-    with request.param() as address, _bucket_on(address) as bucket:
+    with request.param() as address, bucket_on(address) as bucket:
         yield bucket
