@@ -6,9 +6,9 @@ from fastapi import Request
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from shelfsync.catalog.warehouse.drift import DRIFT as DIFFERING
+from shelfsync.catalog.warehouse.drift import causes
 from shelfsync.pages.lists import Column, Field, chips, list_file, list_values
 from shelfsync.pages.shell import Page, context, show
-from shelfsync.store.keyset_list import groups
 
 DRIFT = Page("/drift", "Differences", ("assortment_export",))
 
@@ -55,12 +55,12 @@ def drift(request: Request) -> HTMLResponse:
     values = list_values(request, DIFFERING, DRIFT.path, _FIELDS, _COLUMNS)
     asked = values["asked"]
     with context(request).engine.connect() as connection:
-        causes = groups(connection, DIFFERING, asked.filters, "cause", most=len(CAUSES))
+        counted = causes(connection, asked.filters, most=len(CAUSES))
     return show(
         request,
         "list.html",
         title=DRIFT.title,
-        chips=chips(causes, "cause", asked, CAUSES),
+        chips=chips(counted, "cause", asked, CAUSES),
         empty="No value differs in the newest export of any store"
         + (" with this filter." if asked.filters else ", or no export was read yet."),
         **values,

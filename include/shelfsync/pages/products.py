@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, by_group, every_part, part
-from shelfsync.catalog.warehouse.drift import DRIFT
+from shelfsync.catalog.warehouse.drift import skus_differing
 from shelfsync.errors import some_of
 from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
@@ -57,12 +57,9 @@ _SHOWN = (
     Column("reason", "why"),
 )
 _BESIDE = """
-SELECT count(*) FROM warehouse.rejection JOIN ledger.vendor AS v USING (vendor)
+SELECT coalesce(sum(skus), 0) FROM warehouse.rejection_count JOIN ledger.vendor AS v USING (vendor)
 WHERE kind = 'unknown_sku' AND v.forgotten IS NULL AND (:vendor = '' OR vendor = :vendor)
 """
-_PRODUCTS_DIFFERING = (
-    f"SELECT count(DISTINCT (vendor, sku)) FROM {DRIFT.relation} WHERE :vendor = '' OR vendor = :vendor"  # noqa: S608  of constants
-)
 After = Annotated[list[str], Query(max_length=3)]
 
 
@@ -152,8 +149,8 @@ def _beside(request: Request, vendor: str) -> list[Chip]:
     """What is also true of some of them, and has a page of its own."""
     of_store: dict[str, Any] = {"vendor": vendor} if vendor else {}
     with context(request).engine.connect() as connection:
-        unknown = connection.execute(sa.text(_BESIDE), {"vendor": vendor}).scalar_one()
-        differing = connection.execute(sa.text(_PRODUCTS_DIFFERING), {"vendor": vendor}).scalar_one()
+        unknown = int(connection.execute(sa.text(_BESIDE), {"vendor": vendor}).scalar_one())
+        differing = skus_differing(connection, vendor or None)
     return [
         Chip("of them unknown to the platform", unknown, urlencode({"kind": "unknown_sku", **of_store}), "/rejections"),
         Chip("of them differing in the newest export", differing, urlencode(of_store), "/drift"),

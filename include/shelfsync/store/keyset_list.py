@@ -111,17 +111,18 @@ def groups(
     asked: Mapping[str, str],
     by: str,
     *,
+    rows: str = "count(*)",
     also: Mapping[str, str] | None = None,
     most: int,
 ) -> list[dict[str, Any]]:
     """The rows by the values of a column: `{by, "rows", …}`, the most frequent first. A filter of the name `by` is left out of account.
 
-    `also`: further aggregates by name.
+    `rows`: the aggregate that counts; over rows that are counts themselves, their sum. `also`: further aggregates by name.
     """
     without = {name: value for name, value in asked.items() if name != by}
     more = "".join(f", {sql} AS {name}" for name, sql in (also or {}).items())
     statement = f"""
-SELECT {by}, count(*) AS rows{more} FROM {of.relation} WHERE {of.where(without)} GROUP BY {by} ORDER BY rows DESC, {by} LIMIT :most
+SELECT {by}, CAST({rows} AS bigint) AS rows{more} FROM {of.relation} WHERE {of.where(without)} GROUP BY {by} ORDER BY 2 DESC, {by} LIMIT :most
 """  # noqa: S608  of constants
     given = {**_values(of, without), "most": most}
     return [dict(row) for row in connection.execute(sa.text(statement), given).mappings()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from shelfsync.store.bulk import among
 from shelfsync.store.metadata import boolean, instant, line, metadata, moment, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -58,6 +59,38 @@ rejection = sa.Table(
     schema="ledger",
     comment="SKUs that the platform rejects: a delta does not repeat them until they are released; a full sync tries them once",
 )
+
+rejection_count = sa.Table(
+    "rejection_count",
+    metadata,
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    number("group_number", "Number of the group within the vendor", primary_key=True, autoincrement=False),
+    text("reason", "The platform's text", nullable=False),
+    text("kind", "Its meaning, as in ledger.rejection", nullable=False),
+    boolean("released", "Whether something has released these SKUs", nullable=False),
+    number("skus", "SKUs with this reason", nullable=False),
+    moment("first_at", "When the platform rejected the first of them", nullable=False),
+    text("skus_md5", "Hash of these SKUs: other SKUs, another hash", nullable=False),
+    schema="ledger",
+    comment="The rejections of each vendor by reason, counted in the transaction that changes them",
+)
+
+_LOCK = "SELECT FROM ledger.vendor WHERE vendor = :vendor FOR NO KEY UPDATE"
+COUNT = """
+INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, first_at, skus_md5)
+SELECT vendor, row_number() OVER (ORDER BY reason, kind, released_by IS NOT NULL), reason, kind, released_by IS NOT NULL,
+    count(*), min(first_at), md5(string_agg(sku, ',' ORDER BY sku))
+FROM ledger.rejection WHERE vendor = :vendor GROUP BY vendor, reason, kind, released_by IS NOT NULL
+"""
+
+
+@contextmanager
+def _counted_again(connection: Connection, vendor: str) -> Iterator[None]:
+    """Counts the vendor's rejections after the block has changed them. Of two transactions, the second waits, so each counts every row."""
+    connection.execute(sa.text(_LOCK), {"vendor": vendor})
+    yield
+    connection.execute(rejection_count.delete().where(rejection_count.c.vendor == vendor))
+    connection.execute(sa.text(COUNT), {"vendor": vendor})
 
 
 @dataclass(frozen=True)
@@ -127,10 +160,12 @@ def remember(
         "released_by": None,
     }
     statement = statement.on_conflict_do_update(index_elements=[rejection.c.vendor, rejection.c.sku], set_=again)
-    connection.execute(statement, [{"kind": "unclear", **row, "vendor": vendor, "job_id": job_id} for row in rows])
+    given = [{"kind": "unclear", **row, "vendor": vendor, "job_id": job_id} for row in rows]
     these = among(rejection.c.sku, [row["sku"] for row in rows])  # the others of the job keep their waits
     for_now = (rejection.c.vendor == vendor, these, rejection.c.kind.in_(FOR_NOW))
-    connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff or Backoff())))
+    with _counted_again(connection, vendor):
+        connection.execute(statement, given)
+        connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff or Backoff())))
 
 
 def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
@@ -150,15 +185,20 @@ def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
     """
     rejected = set(skus_of(connection, vendor))
     if named := [sku for sku in skus if sku in rejected]:
-        connection.execute(rejection.delete().where(rejection.c.vendor == vendor, among(rejection.c.sku, named)))
+        with _counted_again(connection, vendor):
+            connection.execute(rejection.delete().where(rejection.c.vendor == vendor, among(rejection.c.sku, named)))
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:
     """Lets a delta send these SKUs once more; returns their number. `by`: export, listing or a person."""
     values = {"next_try_at": instant(), "released_by": by}
-    return connection.execute(
-        rejection.update().where(rejection.c.vendor == vendor, among(rejection.c.sku, list(skus))).values(values)
-    ).rowcount
+    named = list(skus)
+    if not named:
+        return 0
+    with _counted_again(connection, vendor):
+        return connection.execute(
+            rejection.update().where(rejection.c.vendor == vendor, among(rejection.c.sku, named)).values(values)
+        ).rowcount
 
 
 def unknown_before(connection: Connection, seen: Observation) -> list[str]:
@@ -190,11 +230,14 @@ def let_go_unchanged(connection: Connection, vendor: str, jobs: dict[str, int], 
     of_job: dict[int, list[str]] = defaultdict(list)
     for sku, job_id in jobs.items():
         of_job[job_id].append(sku)
+    if not of_job:
+        return 0
     released = 0
-    for job_id, skus in of_job.items():
-        same = (rejection.c.vendor == vendor, rejection.c.job_id == job_id, among(rejection.c.sku, skus))
-        statement = rejection.update().where(*same, rejection.c.next_try_at.is_(None))
-        released += connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
+    with _counted_again(connection, vendor):
+        for job_id, skus in of_job.items():
+            same = (rejection.c.vendor == vendor, rejection.c.job_id == job_id, among(rejection.c.sku, skus))
+            statement = rejection.update().where(*same, rejection.c.next_try_at.is_(None))
+            released += connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
     return released
 
 

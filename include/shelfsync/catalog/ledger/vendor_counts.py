@@ -55,7 +55,7 @@ SELECT v.vendor, v.baseline_version, b.path AS baseline_path,
         ORDER BY batch_id) AS planned,
     ARRAY(SELECT hold.rows_path FROM ledger.hold WHERE hold.subject = 'catalog' AND hold.vendor = v.vendor AND hold.superseded_by IS NULL
         AND hold.state IN ('open', 'declined', 'expired') ORDER BY hold_id) AS held,
-    (SELECT md5(string_agg(r.sku || ' ' || r.kind, ',' ORDER BY r.sku)) FROM ledger.rejection AS r
+    (SELECT md5(string_agg(r.skus_md5 || r.kind, ',' ORDER BY r.group_number)) FROM ledger.rejection_count AS r
         WHERE r.vendor = v.vendor) AS rejections,
     (SELECT max(h.observation_id) FROM ledger.resending AS h WHERE h.vendor = v.vendor) AS resent
 FROM ledger.vendor AS v

@@ -9,11 +9,10 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import restorations
 from shelfsync.catalog.steps.status import status, vendor_rows
 from shelfsync.catalog.store_condition import BY_ITSELF, condition, shows_the_erp, words
-from shelfsync.catalog.warehouse.drift import DRIFT
+from shelfsync.catalog.warehouse import drift
 from shelfsync.catalog.warehouse.rows_by_reason import REJECTED, groups
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
-from shelfsync.store import keyset_list
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -87,7 +86,7 @@ def _reading(connection: Connection, *, every_s: float) -> dict[str, float | Non
 
 def _drift(connection: Connection) -> list[dict[str, Any]]:
     """Of the newest observation of each vendor."""
-    found = keyset_list.groups(connection, DRIFT, {}, "cause", also={"stores": "count(DISTINCT vendor)"}, most=CAUSES)
+    found = drift.causes(connection, {}, most=CAUSES)
     return [{"cause": row["cause"], "differing": row["rows"], "stores": row["stores"]} for row in found]
 
 

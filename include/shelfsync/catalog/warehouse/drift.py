@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse import assortment_history
+from shelfsync.store import keyset_list
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Mapping
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -47,6 +49,26 @@ drift = sa.Table(
     sa.Index("ix_drift_vendor_sku", "vendor", "sku", "observed_at"),
     schema="warehouse",
     comment="Every observed value that differs from the wanted or acknowledged one: one row an observation, SKU and field",
+)
+
+drift_count = sa.Table(
+    "drift_count",
+    metadata,
+    number(
+        "observation_id",
+        "The observation (export or listing)",
+        sa.ForeignKey(assortment_history.observation.c.observation_id),
+        primary_key=True,
+    ),
+    text("cause", "The cause", primary_key=True),
+    text("field", "The value that differs", primary_key=True),
+    number("differing", "Values that differ", nullable=False),
+    number(
+        "skus", "Their SKUs, each in the first row of its observation that has it: the sum is the SKUs", nullable=False
+    ),
+    moment("observed_at", "When the observation was requested", nullable=False),
+    schema="warehouse",
+    comment="The drift of each observation by cause and field, counted in the transaction that writes it",
 )
 
 product = sa.Table(
@@ -89,15 +111,26 @@ UPDATE warehouse.product AS held SET in_erp = false, on_platform = false, active
 WHERE vendor = :vendor AND (in_erp OR on_platform) AND NOT EXISTS (SELECT 1 FROM incoming_product AS now WHERE now.sku = held.sku)
 """
 
+COUNT = """
+INSERT INTO warehouse.drift_count (observation_id, cause, field, differing, skus, observed_at)
+SELECT observation_id, cause, field, count(*), count(*) FILTER (WHERE number = 1), observed_at
+FROM (
+    SELECT drift.*, row_number() OVER (PARTITION BY sku ORDER BY cause, field) AS number
+    FROM warehouse.drift WHERE observation_id = :observation_id
+) AS numbered GROUP BY observation_id, cause, field, observed_at
+"""
+
 
 def replace_drift(
     connection: Connection, vendor: str, observation_id: int, observed_at: dt.datetime, rows: pa.Table
 ) -> None:
-    """The drift of one observation (DRIFT schema with `action`), in place of its earlier rows."""
-    connection.execute(drift.delete().where(drift.c.observation_id == observation_id))
+    """The drift of one observation (DRIFT schema with `action`), in place of its earlier rows; and its counts."""
+    for table in (drift, drift_count):
+        connection.execute(table.delete().where(table.c.observation_id == observation_id))
     copy_into(
         connection, "warehouse.drift", rows, observation_id=observation_id, vendor=vendor, observed_at=observed_at
     )
+    connection.execute(sa.text(COUNT), {"observation_id": observation_id})
 
 
 def merge_products(connection: Connection, vendor: str, at: dt.datetime, rows: pa.Table) -> None:
@@ -160,16 +193,21 @@ _FILTERS = {
 }
 _BY_PRODUCT = (("vendor", "text"), ("sku", "text"), ("field", "text"))
 
-DRIFT = KeysetList(
-    """(
-    SELECT v.vendor, d.sku, d.field, d.cause, d.action, d.desired, d.acknowledged, d.observed, d.message, d.observed_at
+_OF_NEWEST = """(
+    SELECT v.vendor, {columns}
     FROM ledger.vendor AS v
     CROSS JOIN LATERAL (
         SELECT observation_id FROM warehouse.observation WHERE observation.vendor = v.vendor ORDER BY observed_at DESC LIMIT 1
     ) AS newest
-    JOIN warehouse.drift AS d USING (observation_id)
+    JOIN warehouse.{table} AS d USING (observation_id)
     WHERE v.forgotten IS NULL
-) AS differing""",
+) AS differing"""
+
+DRIFT = KeysetList(
+    _OF_NEWEST.format(
+        table="drift",
+        columns="d.sku, d.field, d.cause, d.action, d.desired, d.acknowledged, d.observed, d.message, d.observed_at",
+    ),
     _COLUMNS,
     _FILTERS,
     {
@@ -178,6 +216,29 @@ DRIFT = KeysetList(
     },
 )
 """What differs in the newest observation of each vendor."""
+
+_COUNTED = KeysetList(
+    _OF_NEWEST.format(table="drift_count", columns="d.cause, d.field, d.differing, d.skus"),
+    ("vendor", "cause", "field", "differing", "skus"),
+    {name: condition for name, condition in _FILTERS.items() if name != "sku"},
+    {},
+)
+
+
+def causes(connection: Connection, asked: Mapping[str, str], *, most: int) -> list[dict[str, Any]]:
+    """`{"cause", "rows", "stores"}` of `DRIFT`, the most frequent first. The cause of `asked` is left out of account."""
+    stores = {"stores": "count(DISTINCT vendor)"}
+    if asked.get("sku"):
+        return keyset_list.groups(connection, DRIFT, asked, "cause", also=stores, most=most)
+    return keyset_list.groups(connection, _COUNTED, asked, "cause", rows="sum(differing)", also=stores, most=most)
+
+
+def skus_differing(connection: Connection, vendor: str | None = None) -> int:
+    """The SKUs of `DRIFT`, of one vendor or of all."""
+    given = {} if vendor is None else {"vendor": vendor}
+    statement = f"SELECT coalesce(sum(skus), 0) FROM {_COUNTED.relation} WHERE {_COUNTED.where(given)}"  # noqa: S608  of constants
+    return int(connection.execute(sa.text(statement), given).scalar_one())
+
 
 OF_OBSERVATION = KeysetList(
     "warehouse.drift",

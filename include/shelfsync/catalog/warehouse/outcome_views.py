@@ -10,6 +10,22 @@ def day_of(instant: str) -> str:
     return f"CAST(({instant} AT TIME ZONE 'UTC') AS date)"
 
 
+def _what_to_do(released: str) -> str:
+    """SQL of what the operator should do about a rejection of some `kind`. `released`: the condition that something has released it."""
+    return f"""CASE WHEN {released} THEN 'Nothing: it was released, and the next run sends it again.'
+        WHEN kind = 'unknown_sku' THEN 'Have the product created on the platform, or take it out of the ERP''s rows for this vendor. '
+            || 'It is sent again when an export or a listing shows it, when its row changes, or with the next full sync.'
+        WHEN kind = 'invalid_value' THEN 'Correct the value in the ERP. '
+            || 'It is sent again when the value changes, or with the next full sync.'
+        WHEN kind = 'drifted' THEN 'Find out who changes it on the platform: the portal, another integration, its support. '
+            || 'It is sent again when its row changes, with the next full sync, or when an operator releases it.'
+        WHEN kind = 'for_now' THEN 'Nothing: shelfsync sends it again at next_try_at. '
+            || 'If it stays for days, ask the platform''s support.'
+        ELSE 'Read the reason: shelfsync does not know this message, so it sends the SKU again at next_try_at. '
+            || 'Once its meaning is clear, add its keywords to SHELFSYNC_REJECTION__REASON_KEYWORDS.'
+    END"""
+
+
 ACCEPTANCE = View(
     "acceptance",
     "The outcomes of what was sent, by vendor and day; sent = accepted + rejected + unaccounted",
@@ -55,6 +71,7 @@ REJECTION = View(
         "duration": "permanent: not sent again until something changes; temporary: sent again automatically",
         "kind": "unknown_sku, invalid_value, drifted, for_now or unclear",
         "reason": "The platform's message; for a drift that came back after resending, shelfsync's own",
+        "barcode": "Barcode when it was rejected; null: unknown",
         "price": "Price wanted",
         "quantity": "Quantity wanted",
         "active": "Availability wanted",
@@ -67,21 +84,26 @@ REJECTION = View(
         "released_by": "What released it: export, listing or an operator; null: nothing yet",
         "what_to_do": "What the operator should do",
     },
-    """
+    f"""
 SELECT vendor, sku, CASE WHEN kind IN ('for_now', 'unclear') THEN 'temporary' ELSE 'permanent' END AS duration, kind, reason,
-    price, quantity, active, max_sales_quantity, times, first_at, last_at, job_id, next_try_at, released_by,
-    CASE WHEN released_by IS NOT NULL THEN 'Nothing: it was released, and the next run sends it again.'
-        WHEN kind = 'unknown_sku' THEN 'Have the product created on the platform, or take it out of the ERP''s rows for this vendor. '
-            || 'It is sent again when an export or a listing shows it, when its row changes, or with the next full sync.'
-        WHEN kind = 'invalid_value' THEN 'Correct the value in the ERP. '
-            || 'It is sent again when the value changes, or with the next full sync.'
-        WHEN kind = 'drifted' THEN 'Find out who changes it on the platform: the portal, another integration, its support. '
-            || 'It is sent again when its row changes, with the next full sync, or when an operator releases it.'
-        WHEN kind = 'for_now' THEN 'Nothing: shelfsync sends it again at next_try_at. '
-            || 'If it stays for days, ask the platform''s support.'
-        ELSE 'Read the reason: shelfsync does not know this message, so it sends the SKU again at next_try_at. '
-            || 'Once its meaning is clear, add its keywords to SHELFSYNC_REJECTION__REASON_KEYWORDS.'
-    END AS what_to_do
+    barcode, price, quantity, active, max_sales_quantity, times, first_at, last_at, job_id, next_try_at, released_by,
+    {_what_to_do("released_by IS NOT NULL")} AS what_to_do
 FROM ledger.rejection
-""",
+""",  # noqa: S608
+)
+
+REJECTION_COUNT = View(
+    "rejection_count",
+    "How many SKUs the platform rejects now, by vendor and reason: what a count over `rejection` returns, without reading its rows",
+    {
+        "vendor": "The vendor",
+        "reason": "The platform's message",
+        "kind": "unknown_sku, invalid_value, drifted, for_now or unclear",
+        "skus": "How many SKUs",
+        "first_at": "Since when the first of them",
+        "what_to_do": "What the operator should do",
+    },
+    f"""
+SELECT vendor, reason, kind, skus, first_at, {_what_to_do("released")} AS what_to_do FROM ledger.rejection_count
+""",  # noqa: S608
 )

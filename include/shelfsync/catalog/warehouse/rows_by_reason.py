@@ -18,7 +18,7 @@ _FILTERS = {"vendor": "vendor = :vendor", "reason": "reason = :reason", "sku": "
 REJECTED = KeysetList(
     "warehouse.rejection",
     (
-        *("vendor", "sku", "reason", "kind", "price", "quantity", "active", "max_sales_quantity"),
+        *("vendor", "sku", "reason", "kind", "barcode", "price", "quantity", "active", "max_sales_quantity"),
         *("times", "first_at", "last_at", "next_try_at", "released_by", "what_to_do"),
     ),
     {**_FILTERS, "kind": "kind = :kind"},
@@ -29,6 +29,14 @@ REJECTED = KeysetList(
     },
 )
 """SKUs that the platform rejects now."""
+
+REJECTED_COUNTED = KeysetList(
+    "warehouse.rejection_count",
+    ("vendor", "reason", "kind", "skus", "first_at", "what_to_do"),
+    {name: condition for name, condition in REJECTED.filters.items() if name != "sku"},
+    {},
+)
+"""The same, counted."""
 
 QUARANTINED = KeysetList(
     f"(SELECT q.* FROM warehouse.quarantine AS q JOIN ({LAST_READING}) AS last USING (vendor, run_id)) AS quarantined",  # noqa: S608  of constants
@@ -45,4 +53,6 @@ _EXAMPLE = {"since": "CAST(NULL AS timestamptz)", "about": "min(message)"}
 def groups(connection: Connection, of: KeysetList, asked: Mapping[str, str], *, most: int) -> list[dict[str, Any]]:
     """`{"reason", "rows", "stores", "since", "about"}`, the most frequent first. The reason of `asked` is left out of account."""
     also = {"stores": "count(DISTINCT vendor)", **(_SINCE if of is REJECTED else _EXAMPLE)}
+    if of is REJECTED and not asked.get("sku"):
+        return keyset_list.groups(connection, REJECTED_COUNTED, asked, "reason", rows="sum(skus)", also=also, most=most)
     return keyset_list.groups(connection, of, asked, "reason", also=also, most=most)

@@ -6,7 +6,7 @@ The SQL is the part of the language that PostgreSQL and DuckDB share, so that th
 from __future__ import annotations
 
 from shelfsync.catalog.ledger.vendor_counts import NUMBERS
-from shelfsync.catalog.warehouse.outcome_views import ACCEPTANCE, REJECTION, REJECTION_REASON, day_of
+from shelfsync.catalog.warehouse.outcome_views import ACCEPTANCE, REJECTION, REJECTION_COUNT, REJECTION_REASON, day_of
 from shelfsync.store.metadata import View
 
 
@@ -275,6 +275,7 @@ CATALOG_VIEWS = (
     REQUEST_USE,
     CONFIRMATION,
     REJECTION,
+    REJECTION_COUNT,
 )
 
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.ledger.rejections import rejection
@@ -77,3 +81,80 @@ def test_a_listing_releases_tens_of_thousands_of_skus_and_none_that_another_job_
         jobs = {**dict.fromkeys(skus, job_id), skus[0]: job_id - 1}
         assert rejections.let_go_unchanged(connection, ledger.vendor, jobs, "listing") == 39_999
         assert rejections.let_go_unchanged(connection, ledger.vendor, jobs, "listing") == 0
+
+
+_COUNTED = "SELECT reason, kind, skus, first_at, what_to_do FROM warehouse.rejection_count WHERE vendor = :vendor ORDER BY 1, 2, 5"
+_WHOLE = """
+SELECT reason, kind, count(*) AS skus, min(first_at) AS first_at, what_to_do FROM warehouse.rejection WHERE vendor = :vendor
+GROUP BY reason, kind, what_to_do ORDER BY 1, 2, 5
+"""
+_SKUS = "abcdefgh"
+_some_skus = st.lists(st.sampled_from(_SKUS), max_size=4, unique=True)
+_acts = st.one_of(
+    st.tuples(st.just("remember"), _some_skus, st.sampled_from(["busy", "invalid", "no such"])),
+    st.tuples(st.just("release"), _some_skus, st.none()),
+    st.tuples(st.just("let_go"), _some_skus, st.none()),
+    st.tuples(st.just("let_go_unchanged"), _some_skus, st.none()),
+)
+_KINDS = {"busy": "for_now", "invalid": "invalid_value", "no such": "unknown_sku"}
+
+
+@pytest.fixture
+def job_id(ledger):
+    return ledger.job(ledger.batch(*ledger.run())[0])
+
+
+def _act(connection, vendor, job_id, what, skus, reason):
+    if what == "remember":
+        rows = [{**WANTED, "sku": sku, "reason": reason, "kind": _KINDS[reason]} for sku in skus]
+        rejections.remember(connection, vendor, job_id, rows)
+    elif what == "release":
+        rejections.release(connection, vendor, skus)
+    elif what == "let_go":
+        rejections.let_go(connection, vendor, skus, "a person")
+    else:
+        rejections.let_go_unchanged(connection, vendor, dict.fromkeys(skus, job_id), "listing")
+
+
+def _both_counts(connection, vendor):
+    return [
+        [tuple(row) for row in connection.execute(sa.text(statement), {"vendor": vendor})]
+        for statement in (_COUNTED, _WHOLE)
+    ]
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=st.lists(_acts, max_size=8))
+@example(acts=[("remember", ["a", "b"], "no such"), ("let_go", ["a"], None)])
+def test_the_counts_by_reason_are_those_of_a_full_count_after_any_changes(ledger, job_id, acts):
+    with ledger.engine.begin() as connection:
+        rejections.release(connection, ledger.vendor, _SKUS)
+    for act in acts:
+        with ledger.engine.begin() as connection:
+            _act(connection, ledger.vendor, job_id, *act)
+            counted, whole = _both_counts(connection, ledger.vendor)
+            assert counted == whole, act
+
+
+def test_of_two_transactions_the_second_counts_what_the_first_has_changed(ledger, job_id):
+    _remember(ledger, job_id, ["a", "b"])
+    begun = threading.Event()
+
+    def second():
+        with ledger.engine.begin() as connection:
+            begun.set()
+            rejections.let_go(connection, ledger.vendor, ["a"], "a person")
+
+    with ThreadPoolExecutor(1) as beside:
+        with ledger.engine.begin() as connection:
+            rejections.release(connection, ledger.vendor, ["b"])
+            later = beside.submit(second)
+            assert begun.wait(60)
+            with pytest.raises(TimeoutError):
+                later.result(0.2)
+        later.result(60)
+    with ledger.engine.connect() as connection:
+        counted, whole = _both_counts(connection, ledger.vendor)
+    assert counted == whole
+    assert [row[2] for row in counted] == [1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import observations
+from shelfsync.catalog.ledger import observations, rejections
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
@@ -199,11 +199,9 @@ def test_a_person_releases_a_rejected_sku_once(shelf):
 
 def test_the_status_counts_both_kinds(shelf):
     with shelf.app.context.engine.begin() as connection:
-        connection.execute(
-            sa.text(
-                "INSERT INTO ledger.rejection (vendor, sku, reason, kind, job_id, next_try_at)"
-                " SELECT vendor, 'z', 'busy', 'for_now', job_id, now() FROM ledger.rejection"
-            )
-        )
+        job_id = connection.execute(sa.text("SELECT job_id FROM ledger.rejection")).scalar_one()
+        wanted = dict.fromkeys(("barcode", "price", "quantity", "active", "max_sales_quantity"))
+        rejected = {**wanted, "sku": "z", "reason": "busy", "kind": "for_now"}
+        rejections.remember(connection, "store-001", job_id, [rejected])
     (row,) = shelf.app.status()["vendors"]
     assert (row["rejected"], row["rejected_for_good"], row["rejected_for_now"]) == (2, 1, 1)
