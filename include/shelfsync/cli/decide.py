@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -54,6 +55,9 @@ State = Annotated[
         help="Only holds of this state; held: open, declined or expired, and still in the ERP. Open and held list all, the others the last 200.",
     ),
 ]
+AsCsv = Annotated[bool, typer.Option("--csv", help="As a CSV for a spreadsheet.")]
+ROWS_OF_CSV = 5_000
+"""Rows that are read at once."""
 Rows = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="How many rows at most; 0: all.")]
 Past = Annotated[
     dt.timedelta,
@@ -186,13 +190,29 @@ def backtest(vendor: Vendors = None, duration: Past = "30d") -> Answer:  # type:
     return Answer(result, result.pop("lines"))
 
 
-@command(rejections, "shelfsync rejections list", "shelfsync rejections list --vendor store-001 --json", name="list")
-def list_rejections(vendor: OneVendor = None) -> Answer:
-    """What the platform rejects, since when, when it is tried again, and what to do about it (warehouse.rejection)."""
+@command(
+    rejections,
+    "shelfsync rejections list",
+    "shelfsync rejections list --vendor store-001 --json",
+    "shelfsync rejections list --csv",
+    name="list",
+)
+def list_rejections(vendor: OneVendor = None, csv: AsCsv = False) -> Answer:
+    """What the platform rejects, since when, when it is tried again, and what to do about it (warehouse.rejection).
+
+    --csv has the same columns as the file of the page Rejections: the ERP's, under its names, and field, value, code, reason and action.
+    """
+    from shelfsync.catalog.steps import rejection_file
     from shelfsync.catalog.steps.rejected_skus import listed
+    from shelfsync.spreadsheet import csv_text
 
     with opened() as context:
         result = listed(context, vendor)
+        if csv:
+            asked = {} if vendor is None else {"vendor": vendor}
+            pages = rejection_file.pages(context, asked, most=ROWS_OF_CSV)
+            rows = [rejection_file.names(context), *chain.from_iterable(pages)]
+            result["lines"] = [csv_text([row]).rstrip("\r\n") for row in rows]
     return Answer(result, result.pop("lines"))
 
 

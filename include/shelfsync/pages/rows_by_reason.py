@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_409_CONFLICT
 
+from shelfsync.catalog.steps import rejection_file
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
-from shelfsync.pages.lists import Field, list_file, list_values
+from shelfsync.pages.lists import Field, asked_of, list_file, list_values
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import csv_file, workbook_file
 from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shelfsync.store.keyset_list import KeysetList
 
 REJECTIONS = Page("/rejections", "Rejections", ("catalog_full_sync", "catalog_delta_sync"))
@@ -40,8 +45,14 @@ def quarantine(request: Request) -> HTMLResponse:
 
 @REJECTIONS.router.get("/rejections.csv")
 def rejections_file(request: Request) -> StreamingResponse:
-    """All rows that the page has with this filter."""
-    return list_file(request, REJECTED, "rejections.csv")
+    """All rows that the page has with this filter, under the ERP's names of columns: `shelfsync rejections list --csv`."""
+    return csv_file(*_rejected(request), "rejections.csv")
+
+
+@REJECTIONS.router.get("/rejections.xlsx")
+def rejections_workbook(request: Request) -> FileResponse:
+    """The same as a workbook."""
+    return workbook_file(*_rejected(request), "rejections.xlsx")
 
 
 @QUARANTINE.router.get("/quarantine.csv")
@@ -59,6 +70,12 @@ def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {error}") from None
     back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku") if f"asked_{name}" in form}
     return lead_to(request, "/rejections" + (f"?{urlencode(back)}" if back else ""))
+
+
+def _rejected(request: Request) -> tuple[list[str], Iterator[list[list[Any]]]]:
+    asked, app = asked_of(request, REJECTED), context(request)
+    rows = rejection_file.pages(app, asked.filters, order=asked.order, most=ROWS_OF_FILE)
+    return rejection_file.names(app), rows
 
 
 def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:

@@ -26,6 +26,7 @@ PATHS = (
     "/explain",
     "/rejections",
     "/rejections.csv",
+    "/rejections.xlsx",
     "/quarantine",
     "/quarantine.csv",
     "/store",

@@ -7,6 +7,7 @@ import io
 import re
 from html import unescape
 
+import openpyxl
 import pytest
 import sqlalchemy as sa
 
@@ -67,8 +68,19 @@ def test_who_may_only_look_sends_nothing_again(rejecting, browse):
 )
 def test_the_file_has_the_rows_of_the_filter(rejecting, browse, query, skus):
     [names, *rows] = rows_of(browse(rejecting.app).get(f"/rejections.csv{query}"))
-    assert names[:4] == ["vendor", "sku", "name", "reason"]
+    assert names[:3] == ["vendor", "sku", "name"]
+    assert names[8:13] == ["field", "value", "code", "reason", "action"]
     assert [row[1] for row in rows] == skus
+
+
+@pytest.mark.parametrize("query", ["", "?vendor=store-002", "?reason=another"])
+def test_the_workbook_has_the_rows_of_the_file(rejecting, browse, query):
+    pages = browse(rejecting.app)
+    [names, *rows] = rows_of(pages.get(f"/rejections.csv{query}"))
+    [sheet] = openpyxl.load_workbook(io.BytesIO(pages.get(f"/rejections.xlsx{query}").content))
+    [head, *found] = sheet.iter_rows(values_only=True)
+    assert list(head) == names
+    assert [row[:3] for row in found] == [(vendor, sku, name or None) for vendor, sku, name, *_ in rows]
 
 
 def test_each_page_begins_behind_the_one_before(rejecting, browse, monkeypatch):
@@ -98,8 +110,12 @@ def test_a_text_of_the_platform_is_no_formula_and_no_markup(rejecting, browse):
     with rejecting.app.context.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ledger.rejection SET reason = '=HYPERLINK(\"x\") <b>'"))
     pages = browse(rejecting.app)
-    [_, first, *_] = rows_of(pages.get("/rejections.csv"))
-    assert first[3].startswith("'=HYPERLINK")
+    [names, first, *_] = rows_of(pages.get("/rejections.csv"))
+    assert first[names.index("reason")].startswith("'=HYPERLINK")
+    [sheet] = openpyxl.load_workbook(io.BytesIO(pages.get("/rejections.xlsx").content))
+    [_, first, *_] = sheet.iter_rows()
+    reason = first[names.index("reason")]
+    assert (reason.value, reason.data_type) == ('=HYPERLINK("x") <b>', "s")
     assert "<b>" not in pages.get("/rejections").text.partition("<main>")[2]
 
 

@@ -1,15 +1,34 @@
-"""Rows as a file: a spreadsheet runs none of their texts."""
+"""Rows as a file: an error of the first rows is an answer of its own, and nothing stays on the disk."""
 
 from __future__ import annotations
 
-from shelfsync.pages import rows_file
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from shelfsync.errors import DataError
+from shelfsync.pages.rows_file import csv_file, workbook_file
 
 
-def test_a_text_that_a_spreadsheet_would_run_is_a_text():
-    assert [rows_file._cell(value) for value in ("=1+1", "a", 7, None, "-3")] == ["'=1+1", "a", 7, None, "'-3"]
+def _broken():
+    yield [[1]]
+    raise DataError("gone")
 
 
-def test_a_formula_inside_a_text_is_none_where_a_spreadsheet_splits_at_semicolons():
-    cells = ["wrong;=1+1", 'wrong;"=1"', "wrong\n+1", "a;-b; @c", "2 - 1 = 1; fine"]
-    guarded = ["wrong;'=1+1", 'wrong;"\'=1"', "wrong\n'+1", "a;'-b; '@c", "2 - 1 = 1; fine"]
-    assert [rows_file._cell(value) for value in cells] == guarded
+def test_an_error_of_the_first_rows_comes_before_the_file():
+    def broken_at_once():
+        raise DataError("gone")
+        yield
+
+    with pytest.raises(DataError):
+        csv_file(["n"], broken_at_once(), "x.csv")
+
+
+def test_a_workbook_that_cannot_be_finished_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(DataError):
+        workbook_file(["n"], _broken(), "x.xlsx")
+    assert list(tmp_path.iterdir()) == []
+    made = workbook_file(["n"], [[[1]]], "x.xlsx")
+    assert [Path(made.path)] == list(tmp_path.iterdir())
