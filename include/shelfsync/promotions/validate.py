@@ -1,6 +1,7 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
-A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, or the SKU has no price in it.
+A row waits if its base price is unknown: the vendor has no known catalog, the SKU has no price in it, or it is not in it yet. The guard
+could not judge such a price. A percentage of a SKU outside the catalog needs no base price and is sent.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`).
@@ -71,7 +72,7 @@ def validate(
         if assortment.num_rows
         else np.ones(rows.num_rows, np.bool_)
     )
-    findings.note("base_price_unknown", here & mask(base.is_null()))
+    findings.note("base_price_unknown", (here | _compared(rows)) & mask(base.is_null()))
     lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)
     where[list(lost)] = True
@@ -100,6 +101,11 @@ def base_prices(rows: pa.Table, assortment: pa.Table) -> pa.Array:
     """The lowest base price known for each row: of the vendor's catalog and of the ERP's window; null if none is known."""
     known = aligned(assortment, column(rows, "sku"), ("price",))["price"]
     return pc.min_element_wise(known, column(rows, "base_price"), skip_nulls=True)
+
+
+def _compared(rows: pa.Table) -> Mask:
+    """Rows that the guard judges by the base price; a percentage is its own share."""
+    return mask(pc.not_equal(column(rows, "subtype"), "PERCENTAGE"))
 
 
 def _not_below(rows: pa.Table, base: pa.Array) -> Mask:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promotion_shop import STORES
+from promotion_shop import SKUS, STORES
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
@@ -25,6 +25,7 @@ from shelfsync.rows.odd_key import Known
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
+SOLD = [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS]
 ROW = {
     "vendor": "v",
     "campaign": "c1",
@@ -267,8 +268,10 @@ def test_a_row_whose_base_price_is_unknown_waits():
     rows = [{"sku": "a"}, {"sku": "b", "base_price": "9"}, {"sku": "c", "base_price": "8"}]
     sent, waits = priced(*rows, base={})
     assert (set(sent), waits) == ({"b"}, {"a": "base_price_unknown", "c": "price_not_below_base"})
-    assert set(priced({"sku": "a"}, {"sku": "elsewhere"}, base={"a": "10"})[0]) == {"a", "elsewhere"}, (
-        "the assortment of the day does not decide"
+    outside = [{"sku": "new"}, {"sku": "off", "discount_type": "percentage", "price": "8"}]
+    sent, waits = priced({"sku": "a"}, *outside, base={"a": "10"})
+    assert (set(sent), waits) == ({"a", "off"}, {"new": "base_price_unknown"}), (
+        "the guard cannot judge the price of new"
     )
     assert priced({"sku": "a"}, {"sku": "b"}, base={"a": None, "b": "10"})[1] == {"a": "base_price_unknown"}
 
@@ -301,6 +304,21 @@ def test_a_base_price_that_a_campaign_waits_for_is_reported_until_it_is_planned(
     assert vendors_with_new_prices(context) == ["store-004"]
     shop.sync()
     assert vendors_with_new_prices(context) == [], "what still waits starts nothing"
+
+
+@pytest.mark.slow
+def test_a_hundredth_of_a_price_is_held_also_for_a_sku_that_no_sync_has_brought_yet(make_shop):
+    shop = make_shop(promotions={"discount_share_max": 0.9})
+    fresh = {"sku": "fresh", "title": "Fresh", "price": 9.0, "active": True}
+    shop.world.platform.put_products("store-001", [*SOLD, fresh])
+    shop.erp.put("c1", "fresh", "0.08")
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0}
+    shop.world.erp.put("store-001", "fresh", "10.00")
+    shop.world.sync()
+    summary = shop.sync()
+    assert (shop.seen(), summary["counts"]["held"]) == ({"a": 8.0}, 1)
 
 
 @pytest.mark.slow
