@@ -41,3 +41,6 @@ print("psycopg", psycopg.__version__, wanted)
 assert wanted == ["0.123456789050", "1E-12"]
 assert found == ["0.1234567891", "0E-10"], "more than ten places arrive now"
 PROGRAM
+# Output:
+# connectorx 0.4.6 ['decimal128(38, 10)', 'decimal128(38, 10)'] ['0.1234567891', '0E-10']
+# psycopg 3.3.9 ['0.123456789050', '1E-12']

@@ -334,7 +334,7 @@ class World:
 
     @property
     def _token(self) -> str:
-        return "of nobody" if self.is_locked_out else self.chain.token
+        return "of-nobody" if self.is_locked_out else self.chain.token
 
     @property
     def _client_secret(self) -> str:
