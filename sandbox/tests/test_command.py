@@ -174,6 +174,7 @@ def test_ten_thousand_skus_cost_a_second_of_cpu_to_accept_and_two_to_log():
         assert time.process_time() - begin < 2.0
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.scale
 def test_a_hundred_megabytes_are_accepted_within_a_gibibyte():

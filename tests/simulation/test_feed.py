@@ -20,6 +20,7 @@ def test_a_feed_with_faults_and_processes_that_die_converge(world):
     assert set(sum((run.struck for run in runs), Counter())) == set(FAULTS)
 
 
+@pytest.mark.proof
 def test_files_with_faults_and_processes_that_die_converge(world):
     runs = [FileFeedRun(world, seed).run() for seed in (1, 2, 4, 6, 8)]
     assert sum(run.unlanded for run in runs) > 0, "a process dies after it took files and before their rows land"

@@ -17,6 +17,7 @@ PAIRS = 2_000_000
 SECONDS_MAX, MIB_MAX = 60, 1024
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("shape", ["shared", "apart"])
 def test_two_million_pairs_are_planned_cut_and_sent_within_a_minute_and_a_gibibyte(shape):
     measured = measure(pairs=PAIRS, vendors=20, shape=shape)

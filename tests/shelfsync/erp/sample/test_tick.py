@@ -91,6 +91,7 @@ def week(erp_engine, read, erp_url, *, quarters, skus):
     return lavish, frugal, crossed
 
 
+@pytest.mark.proof
 def test_a_week_shows_every_customer_the_same_and_saves_most_stock_changes(erp_engine, read, erp_url, capsys):
     lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=7 * QUARTERS_A_DAY, skus=2_000)
     with capsys.disabled():

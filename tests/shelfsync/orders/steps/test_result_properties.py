@@ -31,7 +31,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("examples", [20, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [20, pytest.param(250, marks=[pytest.mark.slow, pytest.mark.proof])])
 def test_legal_results_end_by_the_rules_and_illegal_ones_are_never_sent(world, examples):
     sent: dict[str, int] = {}
     seen: Counter[str] = Counter()
