@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -307,14 +308,15 @@ def _line(row: dict[str, Any]) -> str:
 
 def _item(item: dict[str, Any]) -> str:
     amount = f"{item['weight']} kg" if item["weight"] is not None else f"{item['quantity']} x"
-    return f"  {amount} {item['sku']} {item['name'] or ''}: {item['status']}, {display.value('price', item['total_price'])}"
+    price = "no price" if item["total_price"] is None else display.price(Decimal(item["total_price"]))
+    return f"  {amount} {display.product(item['sku'], item['name'])}: {item['status']}, {price}"
 
 
 def _feedback(feedback: dict[str, Any] | None) -> list[str]:
     """The platform's answer to UPDATE_CART; its totals are the earlier ones (interface.md 4.8.9)."""
     if not feedback:
         return []
-    return ["the order would become:", *(_item({"name": None, **item}) for item in feedback["items"])]
+    return ["the order would become:", *(_item(item) for item in feedback["items"])]
 
 
 def _note(error: str | None) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from shelfsync import display
 from shelfsync.cli.command import Answer, Vendors, command, of_platform
 from shelfsync.errors import DataError, PartlyFailedError
 
@@ -77,10 +78,10 @@ def order(vendor: At = None, sku: Skus = None, quantity: Quantity = 1) -> Answer
         store = vendor or next(iter(control.vendors(selling=True)), None)
         if store is None:
             raise DataError("sandbox: no store has anything on sale. Run `shelfsync sync --full`")
-        wanted = list(sku or ())
+        wanted, products = list(sku or ()), control.products(store)
+        titles = {one["sku"]: one["title"] for one in products}
         if not wanted:
-            selling = [one["sku"] for one in control.products(store) if one["app"]["active"] and one["app"]["price"]]
-            wanted = selling[:1]
+            wanted = [one["sku"] for one in products if one["app"]["active"] and one["app"]["price"]][:1]
         if not wanted:
             raise DataError(f"sandbox: {store} has nothing on sale. Run `shelfsync sync --full --vendor {store}`")
         placed = control.place_order(store, [{"sku": one, "quantity": quantity} for one in wanted])
@@ -90,10 +91,15 @@ def order(vendor: At = None, sku: Skus = None, quantity: Quantity = 1) -> Answer
     finally:
         control.close()
     number = str(placed["order_id"])
-    lines = [f"order {number} of {store}: {quantity} x {', '.join(wanted)}"]
+    lines = [f"order {number} of {store}: {quantity} x {', '.join(_shown(one, titles.get(one)) for one in wanted)}"]
     lines.append(
         f"next: shelfsync orders show {number}"
         if sends
         else "the sandbox sends no event, because it knows no receiver; `shelfsync up --sandbox` starts one and names it"
     )
     return Answer({"order_id": number, "vendor": store, "skus": wanted, "event": sends}, lines)
+
+
+def _shown(sku: str, title: str | None) -> str:
+    """A SKU with its name on the platform, if that is another text."""
+    return display.product(sku, title if title != sku else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse
 from starlette.status import HTTP_404_NOT_FOUND
@@ -24,4 +26,7 @@ def order(request: Request, order_id: str) -> HTMLResponse:
     found = lists.order(context(request), order_id)
     if found is None:
         raise HTTPException(HTTP_404_NOT_FOUND, "shelfsync knows no such order.")
+    for result in found["results"]:
+        for item in (result["feedback"] or {}).get("items", ()):  # it is kept as the platform's text
+            item["total_price"] = None if item["total_price"] is None else Decimal(item["total_price"])
     return show(request, "order.html", title=f"Order {found['order_code'] or found['order_id']}", order=found)

@@ -26,7 +26,7 @@ def test_the_erp_fills_the_sandbox_and_a_customer_orders(here, sandbox, tmp_path
     assert sandbox.products("store-001")["b"]["active"] is False
     assert data(here("sandbox", "fill", "--json")[1])["made"] == {"store-001": 0, "new store 2": 0}
     code, output, _ = here("sandbox", "order", "store-001", "--sku", "a", "--quantity", "2")
-    assert (code, "2 x a" in output, "sends no event" in output) == (0, True, True)
+    assert (code, "2 x a (A)" in output, "sends no event" in output) == (0, True, True)
     code, _, errors = here("sandbox", "order", "new store 2")
     assert code != 0
     assert "has nothing on sale. Run `shelfsync sync --full --vendor new store 2`" in errors

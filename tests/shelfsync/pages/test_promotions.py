@@ -6,7 +6,11 @@ import datetime as dt
 import re
 from html import unescape
 
+import pyarrow as pa
 import pytest
+
+from shelfsync.catalog.ledger import vendors
+from shelfsync.schemas import NAMES as SCHEMA
 
 NAMES = re.compile(r'/promotions/\d+">([^<]*)</a>')
 MORE = re.compile(r'href="/shelfsync/pages/promotions([^"]*)">More promotions')
@@ -110,8 +114,16 @@ def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(s
     shop.world.erp.put("store-001", "a", "7.50")
     shop.world.sync()
     shop.sync()
+    context = shop.world.app.context
+    path = context.lake.write_table(
+        "names", "store-001", pa.table({"sku": ["a"], "name": ["Apple 1 kg"]}, schema=SCHEMA)
+    )
+    with context.engine.begin() as connection:
+        vendors.name_products(connection, "store-001", path)
     page = browse(shop.world.app)
     text = page.get("/promotions/1").text
+    assert re.search(r"<td>store-\d+<td>a<td>Apple 1 kg<td>[^<]*discounted", text), "a rejected pair has its name"
+    assert "SKU a (Apple 1 kg) at store-001" in text
     for part in ("store-001, store-002, store-003", "COMPLETED", "invalid discounted SKU", "base_price_not_above"):
         assert part in text
     assert "customers pay the base price" in page.get("/promotions").text

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync import display
 from shelfsync.alerts.ledger import alerts
+from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
@@ -67,7 +68,19 @@ def order(context: Context, name: str) -> dict[str, Any] | None:
             return None
         order_id = rows[0]["order_id"]
         others = [] if order_id == name.strip().lower() else [_reference(row) for row in rows[1:]]
-        return dict(rows[0]) | _whole(connection, order_id) | {"others": others}
+        found = dict(rows[0]) | _whole(connection, order_id) | {"others": others}
+    _name(context, found)
+    return found
+
+
+def _name(context: Context, order: dict[str, Any]) -> None:
+    """Gives each line, and each item of a feedback, the name of its product: the platform's, or else the ERP's."""
+    feedbacks = [item for result in order["results"] for item in (result["feedback"] or {}).get("items", ())]
+    shown = [*order["lines"], *feedbacks]
+    names = of_skus(context, order["vendor"], {row["sku"] for row in shown}) if order["vendor"] else {}
+    names |= {row["sku"]: row["name"] for row in order["lines"] if row["name"] not in {None, "", row["sku"]}}
+    for row in shown:
+        row["name"] = names.get(row["sku"])
 
 
 def references(context: Context, order_ids: Sequence[str]) -> list[dict[str, Any]]:

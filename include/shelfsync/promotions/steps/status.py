@@ -68,14 +68,10 @@ def one(context: Context, promotion_id: int, *, first: int = 0, rows: int = 500)
         for row in findings:
             row["meaning"] = CAUSES[row["cause"]]
         skus, jobs, rejected = asked(_SKUS), asked(_JOBS), asked(_REJECTED)
-    names = of_any(context, heads[0]["vendors"], {row["sku"] for row in skus})
-    return {
-        **heads[0],
-        "skus_shown": [{**row, "name": names.get(row["sku"])} for row in skus],
-        "jobs": jobs,
-        "rejected": rejected,
-        "findings": findings,
-    }
+    lists = {"skus_shown": skus, "rejected": rejected, "findings": findings}
+    names = of_any(context, heads[0]["vendors"], {row["sku"] for rows in lists.values() for row in rows})
+    named = {key: [{**row, "name": names.get(row["sku"])} for row in rows] for key, rows in lists.items()}
+    return {**heads[0], **named, "jobs": jobs}
 
 
 ROWS = 500

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations
 from fastapi.testclient import TestClient
 
 from orders_world import PHONE, picked
+from shelfsync.catalog.ledger import vendors
+from shelfsync.orders.steps import lists
 from shelfsync.pages.app import create_app
 from shelfsync.pages.shell import Viewer
+from shelfsync.schemas import NAMES
 
 
 @pytest.fixture
@@ -35,6 +40,21 @@ def test_the_page_shows_todays_orders_and_no_customer(world, browse):
     for text in (page, whole):
         assert PHONE not in text
         assert "Robin" not in text
+
+
+def test_a_product_without_a_name_on_the_platform_has_the_erps_on_page_and_command_line(world, browse):
+    world.platform.put_products("store-001", [{"sku": "4711", "title": "", "price": 1.0}])
+    order = world.place("4711")
+    world.receive_events()
+    context = world.app.context
+    path = context.lake.write_table(
+        "names", "store-001", pa.table({"sku": ["4711"], "name": ["Alpine milk"]}, schema=NAMES)
+    )
+    with context.engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO ledger.vendor (vendor) VALUES ('store-001') ON CONFLICT DO NOTHING"))
+        vendors.name_products(connection, "store-001", path)
+    assert "<td>4711<td>Alpine milk<td>" in browse.get(f"/orders/{order['order_id']}").text
+    assert [line["name"] for line in lists.order(context, order["order_id"])["lines"]] == ["Alpine milk"]
 
 
 def test_a_name_of_a_product_can_do_nothing_on_the_page(world, browse):
