@@ -71,7 +71,7 @@ def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
         if not empty[others].any():
             blank |= empty
     figures = [_figures(rows[name]) for name in ("price", "quantity")]
-    counts = _figures(rows["sku"]) if key == "vendor" else [None] * len(keys)
+    counts: list[Decimal | None] = _figures(rows["sku"]) if key == "vendor" else [None] * len(keys)
     for place in np.flatnonzero(candidates).tolist():
         word_alone = bool(alone[place]) and not digits[place]
         found[place] = (word_alone and bool(blank[place])) or _is_sum(figures, counts, others, candidates, place)
