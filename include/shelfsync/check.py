@@ -169,9 +169,9 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     beside, rows = rows.filter(is_none), rows.filter(pc.invert(is_none))
     faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
-    found = {
-        one.kind: one for one in adjustment.adjustments(rows.select(adjustment.COLUMNS), faulty, settings.normalise)
-    }
+    digits = display.digits_of(settings.currency)
+    changed_rows = adjustment.adjustments(rows.select(adjustment.COLUMNS), faulty, settings.normalise, digits=digits)
+    found = {one.kind: one for one in changed_rows}
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = []
     if beside.num_rows:
@@ -243,6 +243,11 @@ _CHANGED = (
         "prices",
         (("price_cut", "lose what is after the third decimal"),),
         "If the column is a binary float, round it to a decimal in the SELECT (docs/how-to/connecting-your-erp.md)",
+    ),
+    (
+        "prices",
+        (("price_finer", "have more decimals than the currency (SHELFSYNC_CURRENCY) and are sent so"),),
+        "A spreadsheet may show 7.995 as 8.00: round them in the ERP if customers shall pay what it shows",
     ),
     (
         "quantities",

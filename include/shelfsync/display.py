@@ -176,7 +176,12 @@ def value(name: str, held: object) -> str:
 
 
 def currency_digits() -> int:
-    return _DIGITS.get(current().currency or "", 2)
+    return digits_of(current().currency)
+
+
+def digits_of(currency: str | None) -> int:
+    """Decimals of a currency; two without one."""
+    return _DIGITS.get(currency or "", 2)
 
 
 def _with_code(number: str) -> str:

@@ -1,4 +1,4 @@
-"""The values that normalise accepts and changes: a plan lists them before anything is sent."""
+"""The values that normalise accepts and changes, and prices finer than the currency: a plan lists them before anything is sent."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MEANING = {
     "price_cut": "prices lose what is after the third decimal",
+    "price_finer": "prices have more decimals than the currency and are sent so, where a spreadsheet may show them rounded",
     "quantity_floored": "quantities lose their fraction",
     "quantity_lost": "quantities below one are sent as 0, so the product is sold out",
     "quantity_zeroed": "quantities below zero are sent as 0",
@@ -37,8 +38,13 @@ class Adjustment:
     examples: tuple[str, ...]
 
 
-def adjustments(raw: pa.Table, quarantine: pa.Table, settings: NormaliseSettings) -> list[Adjustment]:
-    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantine` (QUARANTINED of QUARANTINE) has what is not sent of them."""
+def adjustments(
+    raw: pa.Table, quarantine: pa.Table, settings: NormaliseSettings, *, digits: int = 3
+) -> list[Adjustment]:
+    """The changes in the rows of one vendor (COLUMNS of RAW); `quarantine` (QUARANTINED of QUARANTINE) has what is not sent of them.
+
+    `digits`: decimals of the currency; a price with more of them that is not cut is `price_finer`.
+    """
     sent = quarantine["row_sent"].combine_chunks()
     rows = raw.filter(pc.invert(_are_in(raw, quarantine.filter(pc.invert(sent)))))
     left_out = quarantine.filter(sent)
@@ -47,12 +53,14 @@ def adjustments(raw: pa.Table, quarantine: pa.Table, settings: NormaliseSettings
     )
     prices, quantities = number.read(column(rows, "price")), number.read(column(rows, "quantity"))
     cut = priced & mask(pc.match_substring_regex(column(rows, "price"), _AFTER_THIRD_DECIMAL))
+    finer = priced & ~cut & mask(pc.match_substring_regex(column(rows, "price"), rf"\.\d{{{digits}}}\d*[1-9]"))
     zero = counted & quantities.negative & (settings.negative_quantity == "zero")
     floor = counted & quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
     pieces = quantities.pieces()
     lost = floor & mask(pc.equal(pieces, 0).fill_null(False))
     found = [
         _adjustment("price_cut", rows, "price", cut, prices.magnitude),
+        _adjustment("price_finer", rows, "price", finer, prices.magnitude),
         _adjustment("quantity_floored", rows, "quantity", floor & ~lost, pieces),
         _adjustment("quantity_lost", rows, "quantity", lost, pieces),
         _adjustment("quantity_zeroed", rows, "quantity", zero, pa.repeat(pa.scalar(0), rows.num_rows)),

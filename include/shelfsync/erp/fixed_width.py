@@ -116,7 +116,9 @@ class _Slices:
             )
         for end in self._ends:
             if _goes_on(line, end):
-                raise csv.Error(f"the value goes on behind character {end}")
+                raise csv.Error(
+                    f"the value goes on behind character {end}; if another column begins there, name it in {FIXED_WIDTH}"
+                )
 
 
 def _goes_on(line: str, end: int) -> bool:

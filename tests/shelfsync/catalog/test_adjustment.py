@@ -33,6 +33,24 @@ def _found(raw, settings=None):
     return result, {one.kind: one for one in rows}
 
 
+@pytest.mark.parametrize(("digits", "found"), [(2, ("a",)), (0, ("a", "b")), (3, ())])
+def test_a_price_finer_than_the_currency_is_named_and_sent_as_it_is(digits, found):
+    raw = _raw(
+        [
+            {"vendor": "v", "sku": "a", "price": "7.995"},
+            {"vendor": "v", "sku": "b", "price": "7.5"},
+            {"vendor": "v", "sku": "c", "price": "8.0"},
+        ]
+    )
+    settings = NormaliseSettings()
+    result = make_snapshot(raw, settings)
+    quarantine = result.quarantine.select(adjustment.QUARANTINED)
+    rows = adjustment.adjustments(raw.select(adjustment.COLUMNS), quarantine, settings, digits=digits)
+    named = {one.kind: [example.split(":")[0] for example in one.examples] for one in rows}
+    assert named == ({"price_finer": list(found)} if found else {})
+    assert str(result.snapshot["price"][0].as_py()) == "7.995"
+
+
 def test_each_kind_is_counted_with_examples():
     raw = _raw(
         [

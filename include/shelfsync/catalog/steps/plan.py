@@ -308,7 +308,8 @@ def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     quarantine = QUARANTINE.empty_table()
     if row.quarantine_path is not None:
         quarantine = context.lake.read_table(row.quarantine_path, adjustment.QUARANTINED)
-    found = adjustment.adjustments(raw, quarantine, context.settings.normalise)
+    digits = display.digits_of(context.settings.currency)
+    found = adjustment.adjustments(raw, quarantine, context.settings.normalise, digits=digits)
     return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 
 
