@@ -13,6 +13,7 @@ from shelfsync import display, logs
 from shelfsync.alerts.steps import send_due
 from shelfsync.catalog import adjustment
 from shelfsync.catalog.assortment.known_skus import known_files, known_skus
+from shelfsync.catalog.ledger import source_columns
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.catalog.warehouse import quarantine
@@ -117,10 +118,7 @@ def column_warnings(context: Context) -> list[str]:
 def file_warnings(context: Context) -> list[str]:
     """Files of the ERP that seem to be of another day."""
     settings = context.settings.erp
-    if settings.files is None or settings.source == "sql":
-        return []
-    found = FilesSource(settings, Layout.of(settings)).found()
-    lines = []
+    found, lines = _found_files(context), []
     if (days := address.of_several_days(found)) is not None:
         lines.append(
             f"{address.FILES} has files of several days, {days[0].path!r} and {days[1].path!r}, and all of them are read. If the older ones are no"
@@ -129,10 +127,17 @@ def file_warnings(context: Context) -> list[str]:
     written = [time for file in found[-_FILES_ASKED:] if (time := file.written()) is not None]
     if written and (age := dt.datetime.now(dt.UTC) - max(written)) > _FILES_AGE:
         lines.append(
-            f"the newest file at {address.shown(settings.files)} was written {age.days} days ago, at {display.minute(max(written))}. See"
+            f"the newest file at {address.shown(settings.files or '')} was written {age.days} days ago, at {display.minute(max(written))}. See"
             " whether the ERP still writes it, or whether it is a file of another day"
         )
     return lines
+
+
+def _found_files(context: Context) -> list[address.FoundFile]:
+    settings = context.settings.erp
+    if settings.files is None or settings.source == "sql":
+        return []
+    return FilesSource(settings, Layout.of(settings)).found()
 
 
 def promotion_warnings(context: Context) -> list[str]:
@@ -163,6 +168,7 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
         with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
             extract.look = None if columns is None else columns.look
             rows = next(iter(extract))
+            changed = _changed_columns(context, extract.columns())
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
     is_none = pc.starts_with(rows["sku"], NO_ROW).fill_null(False)
@@ -173,7 +179,7 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     changed_rows = adjustment.adjustments(rows.select(adjustment.COLUMNS), faulty, settings.normalise, digits=digits)
     found = {one.kind: one for one in changed_rows}
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
-    lines = []
+    lines = changed
     if beside.num_rows:
         lines.append(
             f"beside the ERP's first {rows.num_rows:,} rows {beside.num_rows:,} lines are none, and shelfsync sends nothing of them, such as"
@@ -210,6 +216,17 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
             ]
         )
     ]
+
+
+def _changed_columns(context: Context, columns: source_columns.Columns) -> list[str]:
+    """What differs from the columns of the last run, and what a run does then. `columns` are those of the first file, or of the SELECT."""
+    policy = context.settings.erp.changed_columns
+    if policy == "ignore" or len(_found_files(context)) > 1:  # each file may have some of the columns
+        return []
+    with context.engine.connect() as connection:
+        changes = source_columns.differences(connection, columns)
+    then = {"report": "", "hold": ": the next run holds the changes", "stop": ": the next run sends nothing"}[policy]
+    return [f"{source_columns.sentence(changes, 'check')}{then}"] if changes else []
 
 
 def _reasons(faulty: pa.Table) -> str:

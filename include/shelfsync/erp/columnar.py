@@ -43,6 +43,14 @@ def is_text(connection: sa.Connection, oid: int) -> bool:
     return oid in _TEXTS or _driver(connection).adapters.get_loader(oid, pq.Format.TEXT) is None
 
 
+def type_name(connection: sa.Connection, oid: int) -> str:
+    """PostgreSQL's word for a type; `text` for each kind of text."""
+    if is_text(connection, oid):
+        return "text"
+    found = _driver(connection).adapters.types.get(oid)
+    return "a value" if found is None else found.regtype
+
+
 class Copy:
     """The rows of a SELECT by COPY. `types` are PostgreSQL's numbers; a column that is not `wanted` comes as nulls."""
 

@@ -98,27 +98,25 @@ class Session:
 
     def columns_of(
         self, sql: str, rows: int, wanted: Callable[[tuple[str, ...]], Sequence[str]] | None
-    ) -> Iterator[tuple[tuple[str, ...], Sequence[Any], int, frozenset[str]]]:
+    ) -> Iterator[tuple[tuple[str, ...], Sequence[Any], int, dict[str, str]]]:
         """The same by columns. With `wanted`, they are texts where the database can give such, and the others may be nulls.
 
-        Last come the columns of texts that the database has as numbers, times or truth values.
+        Last come the columns by name -> type, `text` for a text; none where the database does not give texts.
         """
         if wanted is None or not columnar.gives_columns(self._connection):
             for names, part in self.stream(sql, rows):
-                yield names, list(zip(*part, strict=True)), len(part), frozenset()
+                yield names, list(zip(*part, strict=True)), len(part), {}
             return
         names, types = self._described(sql)
         needed = set(wanted(names))
         copy = columnar.Copy(self._connection, sql, types, [name in needed for name in names])
-        typed = frozenset(
-            name for name, oid in zip(names, types, strict=True) if not columnar.is_text(self._connection, oid)
-        )
+        named = {name: columnar.type_name(self._connection, oid) for name, oid in zip(names, types, strict=True)}
         with self._time_limit():
             # A COPY is one statement until its last row is taken: the limit is on each part.
             connections.limit_postgresql(self._connection, 0)
         try:
             for columns, count in copy.parts(rows, self._cancelling):
-                yield names, columns, count, typed
+                yield names, columns, count, named
         except sa.exc.DBAPIError:
             if not self._canceled:
                 raise

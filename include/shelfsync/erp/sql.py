@@ -162,9 +162,10 @@ class SqlSource:
         read, layout = 0, self._layout
         wanted = None if layout.hook is not None else lambda names: layout.wanted(names, "the SELECT")
         try:
-            for names, columns, count, typed in session.columns_of(sql, rows, wanted):
+            for names, columns, count, types in session.columns_of(sql, rows, wanted):
                 read += count
-                yield Chunk(names, columns, count, "the SELECT", typed=typed)
+                typed = frozenset(name for name, kind in types.items() if kind != "text")
+                yield Chunk(names, columns, count, "the SELECT", typed=typed, types=types)
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
             if diagnosis.is_of_statement(error, session.url, read):
                 raise self._statement_error(

@@ -105,7 +105,7 @@ def sentence(changes: Mapping[str | None, list[str]], who: str) -> str:
     where = f" at {len(stores):,} stores ({some_of(stores)})" if stores else ""
     return (
         f"{who}: the ERP's columns have changed{where}: {'; '.join(next(iter(changes.values())))}. If the ERP should not have changed them, ask its"
-        " team; `shelfsync plan` shows what is understood of each column (SHELFSYNC_ERP__CHANGED_COLUMNS)"
+        " team; `shelfsync check` shows what is understood of each column (SHELFSYNC_ERP__CHANGED_COLUMNS)"
     )
 
 
@@ -119,7 +119,12 @@ def _last(connection: Connection, *those: sa.ColumnElement[bool]) -> dict[str | 
 def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """What is different, each as a sentence without a full stop."""
     new, gone = [name for name in now if name not in before], [name for name in before if name not in now]
-    other = [name for name, kind in now.items() if before.get(name, kind) != kind]
+    other = [name for name, kind in now.items() if _is_other(before.get(name, kind), kind)]
     found = [f"new: {some_of([repr(name) for name in new], 10)}"] if new else []
     found += [f"gone: {some_of([repr(name) for name in gone], 10)}"] if gone else []
     return found + [f"{name!r} is of the type {now[name]} and was {before[name]}" for name in other[:10]]
+
+
+def _is_other(before: str, now: str) -> bool:
+    """Whether a type is another; `a value` is one that the reading then could not name."""
+    return before != now and ("text" in {before, now} or "a value" not in {before, now})

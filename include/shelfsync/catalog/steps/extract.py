@@ -130,7 +130,7 @@ def _whole(
                 f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
                 " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
             )
-    kept = _judged(context, run, seen)
+    kept = _judged(context, seen)
     if proof.rows == 0:
         raise DataError(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
@@ -221,16 +221,14 @@ def _write(
             source_columns.note(connection, run.run_id, columns, dry_run=run.dry_run)
 
 
-def _judged(context: Context, run: Run, columns: source_columns.Columns) -> source_columns.Columns:
+def _judged(context: Context, columns: source_columns.Columns) -> source_columns.Columns:
     """The columns to be kept. DataError if they differ and the policy is `stop`.
 
-    A run of some vendors may not see all of a source for all vendors.
+    Also a run of some vendors sees them: a source for all vendors is read from all its files.
     """
     policy = context.settings.erp.changed_columns
     if policy == "ignore":
         return {}
-    if run.vendors or run.skus:
-        columns = {vendor: theirs for vendor, theirs in columns.items() if vendor is not None}
     if policy == "stop":
         with context.engine.connect() as connection:
             changes = source_columns.differences(connection, columns)
