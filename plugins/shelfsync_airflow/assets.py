@@ -25,8 +25,8 @@ def emitting(asset: str, report: Any) -> Any:
     return report.override(outlets=[AssetAlias(of_chain(asset, chain_in_use()))])
 
 
-def emit(run: int, state: str) -> None:
-    """Adds the event of the task that runs now: number and state of its run of shelfsync.
+def emit(run: int | str, state: str) -> None:
+    """Adds the event of the task that runs now: number and state of its run of shelfsync; of an export its key, because it has no number.
 
     A run that did not send everything adds none: of a part of the chain, with a store passed over, while sending is paused.
     """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 import pytest
 
 from airflow_world import PROJECT
+from promotion_erp import SQL, PromotionErp
 from shelfsync.chosen_chain import chosen
 from shelfsync_airflow import promotion_tasks, wait
 from shelfsync_airflow.assets import CATALOG_SYNCED, EXPORT_OBSERVED, PROMOTIONS_SYNCED, emitting
@@ -72,3 +74,24 @@ def test_the_dags_of_the_page_parse_and_name_assets_that_there_are(airflow_datab
     assert [one.name for one in bag.dags["load_erp_copy"].get_task("load").outlets] == [wait.ASSET]
     page = (PROJECT / "docs/how-to/follow-a-sync.md").read_text("utf-8")
     assert str(promotion_tasks.changed().uri) in page
+
+
+@pytest.mark.slow
+def test_an_export_and_a_sync_of_promotions_name_their_run_in_the_event(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__SQL", SQL)
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__POLL_FIRST_S", "0.05")
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__POLL_MAX_S", "0.2")
+    world.platform.control("PUT", "settings", {"promotion_propagation_s": 0.0})
+    PromotionErp(world.erp, dt.datetime.now(dt.UTC)).put("soon", "a", "1")
+    observed, promoted = len(_events(EXPORT_OBSERVED)), len(_events(PROMOTIONS_SYNCED))
+    assert world.run("catalog_full_sync").state == "success"
+    assert world.run("assortment_export", vendors=["store-001"]).state == "success"
+    assert len(_events(EXPORT_OBSERVED)) == observed
+    assert world.run("assortment_export").state == "success"
+    assert world.run("promotions_sync").state == "success"
+    [[export]] = world.rows("SELECT run_key FROM ledger.export ORDER BY export_id DESC LIMIT 1")
+    [[promotions]] = world.rows("SELECT max(run_id) FROM ledger.promotion_run")
+    assert _events(EXPORT_OBSERVED)[observed:] == [{"run": export, "state": "succeeded"}]
+    assert _events(PROMOTIONS_SYNCED)[promoted:] == [{"run": promotions, "state": "succeeded"}]

@@ -168,6 +168,22 @@ def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(insta
     assert campaigns.in_force(installation, "Offer till-offer") == 0
 
 
+@pytest.mark.parametrize(
+    ("dag_id", "asset"),
+    [
+        ("catalog_delta_sync", "shelfsync_catalog_synced"),
+        ("assortment_export", "shelfsync_export_observed"),
+        ("promotions_sync", "shelfsync_promotions_synced"),
+    ],
+)
+def test_a_dag_of_the_operator_can_wait_for_the_end_of_a_run(
+    installation: Installation, dag_id: str, asset: str
+) -> None:
+    run_id = installation.run(dag_id)
+    found = installation.get("/assets/events", source_dag_id=dag_id, source_run_id=run_id)["asset_events"]
+    assert [(event["name"], event["extra"]["state"]) for event in found] == [(asset, "succeeded")]
+
+
 def test_an_order_is_picked_fulfilled_and_archived(installation: Installation) -> None:
     (sku,) = shelf.on_sale(installation, OTHER, 1, skip=60)
     order = orders.place(installation, OTHER, sku)
