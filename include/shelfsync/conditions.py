@@ -30,10 +30,12 @@ from shelfsync.inbox import events, refusals
 from shelfsync.platform import kill_switch
 from shelfsync.platform.rate_limit.tables import allowance, counted
 from shelfsync.promotions.ledger.tables import promotion_run
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    import datetime as dt
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     from sqlalchemy.engine import Connection
@@ -53,6 +55,8 @@ JUDGED_SKUS = 20
 """The share of accepted SKUs is that of the last results of so many SKUs at least."""
 MISSING_EVENTS = 1
 """So many jobs that ended by polling since calls were rejected show that their events are missing."""
+_OUTAGES_S = 7 * 86_400.0
+"""The newest run of a kind may be so old; an outage before that explains none."""
 DAG_KINDS = ("dag_off", "dag_late")
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
@@ -155,34 +159,85 @@ def _still(context: Context, connection: Connection) -> Found:
     }
 
 
-def _runs(_: Context, connection: Connection) -> Found:
-    """Kinds of runs whose newest ended one failed as a whole."""
+class _Failed(NamedTuple):
+    """A run that failed as a whole, the newest of its kind that has ended."""
+
+    run_id: int
+    kind: str
+    error: str | None
+    started_at: dt.datetime
+    finished_at: dt.datetime
+
+
+def _failed(connection: Connection) -> list[_Failed]:
+    columns = (run.c.run_id, run.c.kind, run.c.error, run.c.started_at, run.c.finished_at)
     ended = sa.and_(run.c.finished_at.is_not(None), ~run.c.dry_run)
-    newest = sa.select(run.c.run_id, run.c.kind, run.c.state, run.c.error).where(ended).ext(distinct_on(run.c.kind))
-    rows = list(connection.execute(newest.order_by(run.c.kind, run.c.run_id.desc())))
-    campaigns, of = promotion_run.c, sa.literal("promotions").label("kind")
+    newest = sa.select(*columns, run.c.state).where(ended).ext(distinct_on(run.c.kind))
+    found = connection.execute(newest.order_by(run.c.kind, run.c.run_id.desc()))
+    return [_Failed(*row[:-1]) for row in found if row.state == "failed"]
+
+
+def _while_away(connection: Connection) -> Callable[[Collection[str], dt.datetime, dt.datetime | None], bool]:
+    """Whether a service was away at any time from one instant to another. What fails then is the same condition as the outage.
+
+    Short outages count too: those that are over, and those that are not yet reported.
+    """
+    column = outages.outage.c
+    lately = sa.or_(column.ended_at.is_(None), column.ended_at > after(-_OUTAGES_S))
+    found = list(connection.execute(sa.select(column.service, column.began_at, column.ended_at).where(lately)))
+
+    def away(services: Collection[str], begun: dt.datetime, ended: dt.datetime | None) -> bool:
+        return any(
+            one.service in services
+            and (ended is None or one.began_at <= ended)
+            and (one.ended_at is None or one.ended_at >= begun)
+            for one in found
+        )
+
+    return away
+
+
+def _runs(_: Context, connection: Connection) -> Found:
+    """Kinds of runs whose newest ended one failed as a whole, unless a service was away meanwhile: that is a condition itself."""
+    away = _while_away(connection)
+    rows = [
+        one for one in _failed(connection) if not away((outages.PLATFORM, outages.ERP), one.started_at, one.finished_at)
+    ]
+    campaigns = promotion_run.c
+    columns = (campaigns.run_id, sa.literal("promotions"), campaigns.error, campaigns.started_at, campaigns.finished_at)
     over = sa.and_(campaigns.finished_at.is_not(None), ~campaigns.dry_run)
-    newest = sa.select(campaigns.run_id, of, campaigns.state, campaigns.error).where(over)
-    rows += connection.execute(newest.order_by(campaigns.run_id.desc()).limit(1))
+    newest = sa.select(*columns, campaigns.state).where(over).order_by(campaigns.run_id.desc()).limit(1)
+    rows += [
+        _Failed(*row[:-1])
+        for row in connection.execute(newest)
+        if row.state == "failed" and not away((outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at)
+    ]
     return {
-        ("run_failed", row.kind): f"run {row.run_id} ({row.kind}) failed: {row.error or 'see `shelfsync runs show`'}"
-        for row in rows
-        if row.state == "failed"
+        ("run_failed", one.kind): f"run {one.run_id} ({one.kind}) failed: {one.error or 'see `shelfsync runs show`'}"
+        for one in rows
     }
 
 
-def _stores(context: Context, _: Connection) -> Found:
-    """Stores whose changes wait too long, whose last run failed, or with SKUs of unknown outcome."""
+def _stores(context: Context, connection: Connection) -> Found:
+    """Stores whose changes wait too long, whose last run failed, or with SKUs of unknown outcome.
+
+    A store's run is no condition of its own if the whole run failed, or if the service was away that its step needs.
+    """
     found: dict[tuple[str, str], str] = {}
+    away, failed = _while_away(connection), {one.run_id for one in _failed(connection)}
+    rows = status(context, runs=0)["vendors"]
+    of_failed = among(run.c.run_id, {row["last_run"] for row in rows if row["last_state"] == "failed"})
+    columns = (run.c.run_id, run.c.started_at, run.c.finished_at)
+    times = {row.run_id: row for row in connection.execute(sa.select(*columns).where(of_failed))}
     late_s = context.settings.alerts.late_minutes * 60
-    for row in status(context, runs=0)["vendors"]:
+    for row in rows:
         vendor, oldest = row["vendor"], row["oldest_unacknowledged_s"]
         if is_late(row, late_s=late_s):
             found["store_late", vendor] = (
                 f"{vendor}: the oldest change of the ERP waits for {oldest / 60:.0f} minutes"
                 f" ({row['pending'] or 0:,} pending, {row['in_flight'] or 0:,} on their way)"
             )
-        if row["last_state"] == "failed":
+        if row["last_state"] == "failed" and row["last_run"] not in failed and not _explained(row, times, away):
             found["store_failed", vendor] = (
                 f"{vendor}: run {row['last_run']} failed in {row['failed_step']}: {row['error']}"
             )
@@ -191,6 +246,12 @@ def _stores(context: Context, _: Connection) -> Found:
                 f"{vendor}: the platform did not report what became of {row['unconfirmed']:,} SKUs"
             )
     return found
+
+
+def _explained(row: Mapping[str, Any], times: Mapping[int, Any], away: Callable[..., bool]) -> bool:
+    begun = times.get(row["last_run"])
+    service = outages.ERP if row["failed_step"] == "extract" else outages.PLATFORM
+    return begun is not None and away((service,), begun.started_at, begun.finished_at)
 
 
 def _holds(context: Context, connection: Connection) -> Found:

@@ -76,6 +76,35 @@ def test_an_outage_opens_once_it_lasts_and_closes_with_the_next_answer(context):
     assert kinds(context) == set()
 
 
+@pytest.mark.slow
+def test_what_fails_while_the_platform_is_away_is_one_alert_from_begin_to_end(world, context):
+    world.erp.put("store-001", "a", "1.02")
+    places = ("put_catalog", "token", "job_status")
+    world.platform.faults(*({"at": place, "kind": "status_503", "probability": 1} for place in places))
+    assert world.sync("delta")["state"] == "failed"
+    assert kinds(context) == set(), "a repeat of the request may heal it"
+    older(context, "ledger.outage", "began_at", 2)
+    assert kinds(context) == {("platform_away", "")}
+    world.platform.faults()
+    world.sync("delta")
+    assert kinds(context) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["failed", "partly_failed"])
+def test_a_run_that_failed_at_every_store_is_one_alert_and_an_older_outage_hides_nothing(world, context, state):
+    outages.failed(context.engine, outages.PLATFORM, "503")
+    outages.answered(context.engine, outages.PLATFORM)
+    for column in ("began_at", "failed_at", "ended_at"):
+        older(context, "ledger.outage", column, 60)
+    with context.engine.begin() as connection:
+        connection.execute(
+            sa.text("UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'a bug'")
+        )
+        connection.execute(sa.text("UPDATE ledger.run SET state = :state, error = 'a bug'"), {"state": state})
+    assert kinds(context) == {("run_failed", "full") if state == "failed" else ("store_failed", "store-001")}
+
+
 def test_no_reading_for_long_is_an_alert_whatever_the_cause(context):
     older(context, "ledger.extract", "read_at", 61)
     assert ("not_read", "") in kinds(context)
