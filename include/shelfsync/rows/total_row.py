@@ -79,8 +79,11 @@ def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
 
 
 def _figures(texts: pa.ChunkedArray) -> list[Decimal | None]:
-    values: list[Decimal | None] = number.read(pc.cast(texts, pa.string()).combine_chunks()).magnitude.to_pylist()
-    return values
+    numbers = number.read(pc.cast(texts, pa.string()).combine_chunks())
+    return [
+        -value if below and value is not None else value
+        for value, below in zip(numbers.magnitude.to_pylist(), numbers.negative.tolist(), strict=True)
+    ]
 
 
 def _is_sum(
@@ -94,7 +97,7 @@ def _is_sum(
             return True
         for values in figures:
             added = [values[row] or Decimal(0) for row in rows.tolist()]
-            if values[place] and sum(one > 0 for one in added) > 1 and sum(added) == values[place]:
+            if values[place] and sum(one != 0 for one in added) > 1 and sum(added) == values[place]:
                 return True
     return False
 

@@ -50,6 +50,10 @@ def test_a_word_whose_figure_is_the_sum_of_its_column_is_a_total(word):
     assert _found("sku", *ABOVE, ("s1", word, "x", "4.00", "77"))[2]
 
 
+def test_a_stock_below_zero_is_subtracted():
+    assert _found("sku", *ABOVE, ("s1", "102", "Rye", "1", "-3"), ("s1", "Total", "x", "9", "7"))[3]
+
+
 def test_a_second_subtotal_is_the_sum_since_the_first_and_the_total_that_of_all():
     more = [("s1", "102", "Rye", "1", "2"), ("s1", "103", "Oat", "1", "3")]
     rows = [
