@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -22,6 +23,7 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
+from partner_api.links import is_loopback_name
 from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from shelfsync.platform.gate import OutageGate
 from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
@@ -224,7 +226,7 @@ def _ask(context: Context, vendor: str | None, known: Sequence[str] = ()) -> Non
 
         stores = [] if vendor is None else VendorIds.of(context.settings.erp).erp_ids([vendor])
         called = "".join(f" (the ERP's store {store!r})" for store in stores if store != vendor)
-        hint = "" if vendor is None else meant(vendor, known)
+        hint = "" if vendor is None else meant(vendor, known) + _of_sandbox(platform.base_url)
         if vendor is not None and _known_good(context, _fingerprint(_derived(context), ("*",)), within_s=math.inf):
             raise ConfigurationError(
                 "SHELFSYNC_SYNC__VENDORS, SHELFSYNC_ERP__VENDOR_IDS or --vendor",
@@ -251,6 +253,13 @@ def _ask(context: Context, vendor: str | None, known: Sequence[str] = ()) -> Non
             f"{platform.base_url} does not answer like the platform: {error.fact}",
             "Correct the address.",
         ) from None
+
+
+def _of_sandbox(base_url: str | None) -> str:
+    """What else may be wrong if the platform is on this machine."""
+    if not is_loopback_name(urlsplit(base_url or "").hostname or ""):
+        return ""
+    return "If this is the sandbox, `shelfsync sandbox fill` makes the ERP's stores in it. "
 
 
 def _remember(context: Context, fingerprint: str) -> None:

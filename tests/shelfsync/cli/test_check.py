@@ -43,6 +43,7 @@ def test_a_wrong_chain_is_found_although_nothing_was_ever_sent(run, stock):
     done = run("check", "--json", SHELFSYNC_PLATFORM__CHAIN="no-such-chain")
     assert done.returncode == 3
     assert error(done.stdout)["message"].startswith("SHELFSYNC_PLATFORM__CHAIN")
+    assert "shelfsync sandbox fill" in error(done.stdout)["remedy"], "the stores of an ERP are not in a new sandbox"
 
 
 @pytest.mark.slow
