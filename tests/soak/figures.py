@@ -24,6 +24,7 @@ def figures(soak_run: SoakRun) -> dict[str, Any]:
         "actions": dict(soak_run.done),
         "actions_not_possible": dict(soak_run.not_possible),
         "kills": dict(soak_run.killed),
+        "left_over_answers": dict(soak_run.left_over),
         "faults": dict(sorted(Counter(line["fault"] for line in lines if line["fault"]).items())),
         "runs": runs(installation),
         "orders": dict(Counter(orders.states(installation).values())),

@@ -39,7 +39,9 @@ def decide_all(soak_run: SoakRun, chance: Random) -> int:
     for (
         question
     ) in left:  # of holds that were decided elsewhere, or superseded: the decision stands, whatever the answer
-        _answer(soak_run, question, chance.choice(OPTIONS))
+        option = OPTIONS[sum(soak_run.left_over.values()) % len(OPTIONS)]
+        _answer(soak_run, question, option)
+        soak_run.left_over[option] += 1
     return len(holds) + len(left)
 
 

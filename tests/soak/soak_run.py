@@ -49,6 +49,8 @@ class SoakRun:
     done: Counter[str] = field(default_factory=Counter)
     not_possible: Counter[str] = field(default_factory=Counter)
     killed: Counter[str] = field(default_factory=Counter)
+    left_over: Counter[str] = field(default_factory=Counter)
+    """How often a question of Airflow that was left over got each answer."""
     troubles: list[str] = field(default_factory=list)
     campaigns: list[str] = field(default_factory=list)
     closed: dict[int, tuple[str, list[int]]] = field(default_factory=dict)
