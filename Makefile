@@ -58,6 +58,9 @@ bench-freshness: setup   ## time from a sale in the ERP to the platform's acknow
 bench-scale: setup   ## what a vendor costs from few vendors to many, one chain and four, some half an hour; ARGS="--vendors 10 50 --skus 500"
 	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m benchmarks.scale $(ARGS)
 
+bench-pages: setup   ## every page on a generated chain with a year of history, some minutes; ROWS=10000000 for a large chain, CALLS=20
+	@PYTHONPATH=include $(BIN)/python -m benchmarks.pages --rows $(or $(ROWS),200000) --calls $(or $(CALLS),20)
+
 load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
 	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
 

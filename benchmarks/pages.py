@@ -191,7 +191,7 @@ def _files(context: Context) -> tuple[str, str]:
 
 
 def measure(context: Context, calls: int) -> None:
-    """Calls each page so often; prints p50, p95 and bytes, and the plans of the slowest statements."""
+    """Calls each page so often; prints p50, p95, the CPU of this process and bytes, and the plans of the slowest statements."""
 
     def guard(request: Request) -> None:
         request.state.viewer = Viewer("bench", may_decide=True, may_stop=True)
@@ -200,10 +200,10 @@ def measure(context: Context, calls: int) -> None:
     slow: dict[str, tuple[float, Any, str]] = {}
     page = [""]
     _listen(context.engine, slow, page)
-    print(f"{'page':<45} {'p50 ms':>8} {'p95 ms':>8} {'bytes':>9}")
+    print(f"{'page':<45} {'p50 ms':>8} {'p95 ms':>8} {'CPU ms':>8} {'bytes':>9}")
     for path in PAGES:
         page[0] = path
-        took, size = [], 0
+        took, size, cpu = [], 0, time.process_time()
         for _ in range(calls):
             began = time.perf_counter()
             answer = client.get(path)
@@ -211,9 +211,10 @@ def measure(context: Context, calls: int) -> None:
             size = len(answer.content) - sum(len(part) for part in _charts(answer.text))
             if answer.status_code != 200:
                 raise SystemExit(f"{path}: {answer.status_code}: {answer.text[-500:]}")
+        cpu = (time.process_time() - cpu) / calls * 1_000
         p50, p95 = statistics.median(took), sorted(took)[max(0, -(-len(took) * 95 // 100) - 1)]
         misses = [word for word, over in (("SLOW", p95 > LIMIT_MS), ("LARGE", size > LIMIT_BYTES)) if over]
-        print(f"{path:<45} {p50:>8.0f} {p95:>8.0f} {size:>9,} {' '.join(misses)}", flush=True)
+        print(f"{path:<45} {p50:>8.0f} {p95:>8.0f} {cpu:>8.0f} {size:>9,} {' '.join(misses)}", flush=True)
     for statement, (seconds, parameters, path) in sorted(slow.items(), key=lambda one: -one[1][0])[:SLOWEST]:
         print(f"\n{seconds * 1_000:.0f} ms on {path}: {' '.join(statement.split())}")
         with context.engine.connect() as connection:
