@@ -3,25 +3,54 @@
 from __future__ import annotations
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
+from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists
 from shelfsync.errors import DataError
+from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.shell import Decider, Number, Page, context, lead_to, show
 
 ALERTS = Page("/alerts", "Alerts", ("alerts_watch",))
+
+_FIELDS = (
+    Field("kind", "kind", {name: kind.title for name, kind in KINDS.items()}),
+    Field("subject", "about"),
+)
+_COLUMNS = (
+    Column("alert_id", "alert", "alert"),
+    Column("kind", "severity", "state", {name: str(kind.severity) for name, kind in KINDS.items()}),
+    Column("kind", "kind"),
+    Column("subject", "about"),
+    Column("opened_at", "since"),
+    Column("closed_at", "until"),
+    Column("message", "what was wrong"),
+    Column("acknowledged_by", "taken on by"),
+)
 
 
 @ALERTS.router.get("/alerts")
 def alerts(request: Request) -> HTMLResponse:
     """The same as `shelfsync alerts list` and `--closed`."""
     app = context(request)
-    past = [row for row in lists.listed(app, closed=True) if row["closed_at"] is not None]
+    values = list_values(request, lists.OVER, ALERTS.path, _FIELDS, _COLUMNS)
     routes = [route.name for route in app.settings.alerts.routes]
     return show(
-        request, "alerts.html", title="Alerts", open=lists.listed(app), past=past, routes=routes, look=lists.look(app)
+        request,
+        "alerts.html",
+        title=ALERTS.title,
+        open=lists.listed(app),
+        routes=routes,
+        look=lists.look(app),
+        **values,
     )
+
+
+@ALERTS.router.get("/alerts.csv")
+def alerts_file(request: Request) -> StreamingResponse:
+    """All alerts that are over, with the filter of the page."""
+    return list_file(request, lists.OVER, "alerts.csv")
 
 
 @ALERTS.router.get("/alerts/{number}")

@@ -41,7 +41,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a person sees. `kind`: text, number, id, price, state (a word of `words`), or product and store, which are links."""
+    """A column that a person sees. `kind`: text, number, id, price, state (a word of `words`); or product, store, run, alert and order, which are
+    links.
+    """
 
     name: str
     title: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import quote
 
-from fastapi import HTTPException, Query, Request
+from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_404_NOT_FOUND
 
@@ -14,14 +14,13 @@ from shelfsync.catalog.steps import run_history
 from shelfsync.catalog.steps.rows_of_run import COLUMNS, Stage, observed, rows_of_run
 from shelfsync.errors import DataError
 from shelfsync.pages.charts import Bar, Bars
+from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import Number, Page, Text, context, show
 
 RUNS = Page("/runs", "Runs", ("catalog_full_sync", "catalog_delta_sync", "catalog_urgent_sync", "catalog_recover"))
 
-ROWS = 50
-"""Runs on a page."""
 STORES = 200
 """Stores of a run that its page names, those with an error first."""
 
@@ -35,31 +34,40 @@ _COUNTS = {
     Stage.UNACCOUNTED: "unaccounted",
 }
 _TONES = {Stage.HELD: "note", Stage.ACCEPTED: "good", Stage.REJECTED: "bad", Stage.UNACCOUNTED: "note"}
-Kind = Literal["", "full", "delta"]
-State = Annotated[str, Query(max_length=20)]
-Before = Annotated[int, Query(ge=0, le=2**63 - 1)]
+_KINDS = {"full": "full", "delta": "delta"}
+_STATES = {str(state): state.replace("_", " ") for state in RunState}
+_FIELDS = (Field("kind", "kind", _KINDS), Field("state", "state", _STATES))
+_COLUMNS = (
+    Column("run_id", "run", "run"),
+    Column("kind", "kind"),
+    Column("dry_run", "dry"),
+    Column("urgent", "urgent"),
+    Column("state", "state", "state", _STATES),
+    Column("began_at", "began"),
+    Column("ended_at", "ended"),
+    Column("vendors", "stores", "number"),
+    Column("rows_read", "read", "number"),
+    Column("skus_changed", "changed", "number"),
+    Column("skus_held", "held", "number"),
+    Column("sent", "sent", "number"),
+    Column("accepted", "accepted", "number"),
+    Column("rejected", "rejected", "number"),
+    Column("error", "error"),
+)
 
 
 @RUNS.router.get("/runs")
-def runs(request: Request, kind: Kind = "", state: State = "", before: Before = 0) -> HTMLResponse:
+def runs(request: Request) -> HTMLResponse:
     """What `shelfsync runs list` has."""
-    found = run_history.listed(
-        context(request), limit=ROWS + 1, kind=kind or None, state=state or None, before=before or None
-    )
-    asked = {name: value for name, value in (("kind", kind), ("state", state)) if value}
-    rows = found[:ROWS]
-    following = urlencode({**asked, "before": rows[-1]["run_id"]}) if len(found) > ROWS else ""
-    return show(
-        request,
-        "runs.html",
-        title="Runs",
-        rows=rows,
-        kind=kind,
-        state=state,
-        kinds=("full", "delta"),
-        states=[str(one) for one in RunState],
-        next=following,
-    )
+    values = list_values(request, run_history.RUNS, RUNS.path, _FIELDS, _COLUMNS)
+    empty = "There is no such run." if values["asked"].filters else "There is no run yet."
+    return show(request, "list.html", title=RUNS.title, chips=(), empty=empty, **values)
+
+
+@RUNS.router.get("/runs.csv")
+def runs_file(request: Request) -> StreamingResponse:
+    """All runs that the page has with this filter."""
+    return list_file(request, run_history.RUNS, "runs.csv")
 
 
 @RUNS.router.get("/runs/{number}")

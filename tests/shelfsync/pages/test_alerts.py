@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from csv_answer import rows_of
 from shelfsync import conditions
 from shelfsync.alerts.ledger import alerts
 
@@ -37,6 +38,10 @@ def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, bro
     assert (late.status_code, "was acknowledged by ada" in late.text) == (409, True)
     _keep(world, {})
     assert "Over" in pages.get("/alerts").text
+    [over] = rows_of(pages.get("/alerts.csv?kind=store_late"))
+    assert (over["alert_id"], over["acknowledged_by"]) == ("1", "ada")
+    assert rows_of(pages.get("/alerts.csv?kind=erp_away")) == []
+    assert "No such alert is over." in pages.get("/alerts?kind=erp_away").text
     assert (pages.get("/alerts/2").status_code, pages.post("/alerts/2/acknowledge").status_code) == (404, 404)
 
 

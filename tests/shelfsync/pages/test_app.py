@@ -15,6 +15,7 @@ from shelfsync.pages.app import create_app
 PATHS = (
     "/",
     "/alerts",
+    "/alerts.csv",
     "/alerts/{}",
     "/holds",
     "/holds.csv",
@@ -41,6 +42,7 @@ PATHS = (
     "/inbox.csv",
     "/drift/{}.csv",
     "/runs",
+    "/runs.csv",
     "/runs/{}",
     "/runs/{}/rows.csv",
     "/switches",

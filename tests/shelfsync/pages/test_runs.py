@@ -8,8 +8,9 @@ from html import unescape
 import pytest
 
 from csv_answer import rows_of
+from shelfsync.catalog.steps import run_history
 from shelfsync.catalog.steps.rows_of_run import Stage
-from shelfsync.pages import runs
+from shelfsync.pages import lists, runs
 
 
 def product(sku):
@@ -59,6 +60,9 @@ def test_every_number_of_a_run_has_its_rows_and_is_that_of_the_command_line(chai
     assert "SHELFSYNC_" not in pages.get("/runs/2").text
     [rejected] = rows_of(pages.get("/runs/1/rows.csv?stage=rejected"))
     assert (rejected["sku"], bool(rejected["reason"])) == ("unknown", True)
+    for row in rows_of(pages.get("/runs.csv")):
+        told = chain.app.run(int(row["run_id"]))
+        assert {name: row[name] for name in run_history._NONE} == {name: str(told[name]) for name in run_history._NONE}
     assert pages.get("/runs?kind=full").text.count("/shelfsync/pages/runs/") == 1
     assert pages.get("/runs/99").status_code == 404
     assert pages.get("/runs/99/rows.csv?stage=held").status_code == 404
@@ -88,16 +92,17 @@ def test_if_the_rows_of_one_store_are_no_longer_kept_no_half_of_a_file_is_sent(w
 
 
 def test_each_list_begins_behind_the_one_before(world, browse, monkeypatch):
-    monkeypatch.setattr(runs, "ROWS", 2)
+    monkeypatch.setattr(lists, "ROWS", 2)
     for _ in range(5):
         world.app.open_run("delta", f"test/{_}-of-five", (), dry_run=True)
     pages, found, address = browse(world.app), [], "/runs?kind=delta"
     while address:
         shown = pages.get(address).text
         found += re.findall(r"/pages/runs/(\d+)", shown)
-        following = re.search(r'href="/shelfsync/pages(/runs\?[^"]*before=[^"]*)"', shown)
+        following = re.search(r'href="/shelfsync/pages(/runs\?[^"]*after=[^"]*)"', shown)
         address = following and unescape(following.group(1))
     assert found == ["5", "4", "3", "2", "1"]
+    assert [row["run_id"] for row in rows_of(pages.get("/runs.csv?order=oldest"))] == found[::-1]
     assert "There is no such run." in pages.get("/runs?kind=full").text
 
 

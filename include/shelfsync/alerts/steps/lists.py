@@ -10,6 +10,7 @@ from shelfsync.alerts import channel
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
 from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.store.keyset_list import KeysetList, Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 
 STALE_S = 600.0
 """The watch looks once a minute; after so long a list without an alert means nothing."""
+
+
+OVER = KeysetList(
+    "(SELECT * FROM ledger.alert WHERE closed_at IS NOT NULL) AS over",
+    ("alert_id", "kind", "subject", "message", "opened_at", "closed_at", "acknowledged_by", "acknowledged_at"),
+    {"kind": "kind = :kind", "subject": "subject = :subject"},
+    {
+        "newest": Order((("alert_id", "bigint"),), newest_first=True),
+        "oldest": Order((("alert_id", "bigint"),)),
+    },
+)
+"""The alerts that are over."""
 
 
 def listed(context: Context, *, closed: bool = False) -> list[dict[str, Any]]:

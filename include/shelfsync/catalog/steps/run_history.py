@@ -12,6 +12,7 @@ from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.state import RunState, VendorState
 from shelfsync.decisions.state import HoldState
 from shelfsync.errors import DataError
+from shelfsync.store.keyset_list import KeysetList, Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,21 +24,20 @@ if TYPE_CHECKING:
 NAMED_MAX = 5
 """A command for more vendors than this names none of them."""
 
-_COUNTS = """
-SELECT run_id, count(*) AS vendors, count(*) FILTER (WHERE state = 'failed') AS vendors_failed,
+_OF_VENDORS = """count(*) AS vendors, count(*) FILTER (WHERE state = 'failed') AS vendors_failed,
     count(*) FILTER (WHERE state IN ('busy', 'superseded')) AS vendors_passed_over,
     coalesce(sum(rows_raw), 0)::bigint AS rows_read, coalesce(sum(rows_quarantined), 0)::bigint AS rows_quarantined,
     coalesce(sum(values_left_out), 0)::bigint AS values_left_out,
     coalesce(sum(changes_new + changes_changed + changes_removed), 0)::bigint AS skus_changed,
-    coalesce(sum(changes_held), 0)::bigint AS skus_held
-FROM ledger.vendor_run WHERE run_id = ANY(:runs) GROUP BY run_id
-"""
-_SENT = """
-SELECT batch.run_id, coalesce(sum(job.sent), 0)::bigint AS sent, coalesce(sum(job.accepted), 0)::bigint AS accepted,
-    coalesce(sum(job.rejected), 0)::bigint AS rejected, coalesce(sum(job.unaccounted), 0)::bigint AS unaccounted
+    coalesce(sum(changes_held), 0)::bigint AS skus_held"""
+_OF_JOBS = """coalesce(sum(job.sent), 0)::bigint AS sent, coalesce(sum(job.accepted), 0)::bigint AS accepted,
+    coalesce(sum(job.rejected), 0)::bigint AS rejected, coalesce(sum(job.unaccounted), 0)::bigint AS unaccounted"""
+_COUNTS = f"SELECT run_id, {_OF_VENDORS} FROM ledger.vendor_run WHERE run_id = ANY(:runs) GROUP BY run_id"  # noqa: S608  of constants
+_SENT = f"""
+SELECT batch.run_id, {_OF_JOBS}
 FROM ledger.batch JOIN ledger.job USING (batch_id)
 WHERE batch.run_id = ANY(:runs) AND job.state <> 'superseded' GROUP BY batch.run_id
-"""
+"""  # noqa: S608  of constants
 _NONE = {
     "vendors": 0,
     "vendors_failed": 0,
@@ -66,12 +66,32 @@ WHERE subject = 'catalog' AND :run IN (first_run_id, run_id) ORDER BY hold_id
 """
 
 
+RUNS = KeysetList(
+    f"""(
+    SELECT run.run_id, run.run_key, run.kind, run.dry_run, run.skus <> '{{}}' AS urgent, run.state, run.started_at AS began_at,
+        run.finished_at AS ended_at, of_vendors.*, of_jobs.*, run.error
+    FROM ledger.run
+    CROSS JOIN LATERAL (SELECT {_OF_VENDORS} FROM ledger.vendor_run WHERE vendor_run.run_id = run.run_id) AS of_vendors
+    CROSS JOIN LATERAL (
+        SELECT {_OF_JOBS} FROM ledger.batch JOIN ledger.job USING (batch_id)
+        WHERE batch.run_id = run.run_id AND job.state <> 'superseded'
+    ) AS of_jobs
+) AS listed""",  # noqa: S608  of constants
+    ("run_id", "kind", "dry_run", "urgent", "state", "began_at", "ended_at", *_NONE, "error", "run_key"),
+    {"kind": "kind = :kind", "state": "state = :state"},
+    {
+        "newest": Order((("run_id", "bigint"),), newest_first=True),
+        "oldest": Order((("run_id", "bigint"),)),
+    },
+)
+"""The runs with their counts, for a page and a file."""
+
+
 def listed(
-    context: Context, *, limit: int = 20, kind: str | None = None, state: str | None = None, before: int | None = None
+    context: Context, *, limit: int = 20, kind: str | None = None, state: str | None = None
 ) -> list[dict[str, Any]]:
-    """The last runs, or the last ones before another, newest first: kind, state, when each began and ended, and its counts."""
+    """The last runs, newest first: kind, state, when each began and ended, and its counts."""
     statement = _select().order_by(run.c.run_id.desc()).limit(limit)
-    statement = statement if before is None else statement.where(run.c.run_id < before)
     for column, wanted in ((run.c.kind, kind), (run.c.state, state)):
         statement = statement if wanted is None else statement.where(column == wanted)
     with context.engine.connect() as connection:
