@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-scale load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-pages bench-scale load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=

@@ -96,17 +96,26 @@ def asked_of(request: Request, of: KeysetList) -> Asked:
 
 
 def list_values(
-    request: Request, of: KeysetList, path: str, fields: tuple[Field, ...] = (), columns: tuple[Column, ...] = ()
+    request: Request,
+    of: KeysetList,
+    path: str,
+    fields: tuple[Field, ...] = (),
+    columns: tuple[Column, ...] = (),
+    *,
+    most: int | None = None,
 ) -> dict[str, Any]:
-    """What `lists.html` shows: the rows of this page with the names of their products, the filters, the orders, the next page and the file."""
-    asked, app = asked_of(request, of), context(request)
+    """What `lists.html` shows: the rows of this page with the names of their products, the filters, the orders, the next page and the file.
+
+    `most`: rows on the page, without it 200.
+    """
+    asked, app, most = asked_of(request, of), context(request), most or ROWS
     with app.engine.connect() as connection:
-        found = page(connection, of, asked.filters, order=asked.order, after=asked.after, most=ROWS + 1)
-    rows = found[:ROWS]
+        found = page(connection, of, asked.filters, order=asked.order, after=asked.after, most=most + 1)
+    rows = found[:most]
     if {"vendor", "sku"} <= set(of.columns):
         rows = with_names_of_vendors(app, rows)
     following = ""
-    if len(found) > ROWS:
+    if len(found) > most:
         behind = [("after", part) for part in key(of, rows[-1], asked.order)]
         following = urlencode([*asked.given.items(), *behind])
     return {

@@ -21,6 +21,8 @@ from shelfsync.pages.shell import Number, Page, Text, context, show
 
 RUNS = Page("/runs", "Runs", ("catalog_full_sync", "catalog_delta_sync", "catalog_urgent_sync", "catalog_recover"))
 
+ROWS = 50
+"""Runs on a page: the numbers of each are counted over its stores."""
 STORES = 200
 """Stores of a run that its page names, those with an error first."""
 
@@ -59,7 +61,7 @@ _COLUMNS = (
 @RUNS.router.get("/runs")
 def runs(request: Request) -> HTMLResponse:
     """What `shelfsync runs list` has."""
-    values = list_values(request, run_history.RUNS, RUNS.path, _FIELDS, _COLUMNS)
+    values = list_values(request, run_history.RUNS, RUNS.path, _FIELDS, _COLUMNS, most=ROWS)
     empty = "There is no such run." if values["asked"].filters else "There is no run yet."
     return show(request, "list.html", title=RUNS.title, chips=(), empty=empty, **values)
 

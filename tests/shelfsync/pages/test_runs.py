@@ -10,7 +10,7 @@ import pytest
 from csv_answer import rows_of
 from shelfsync.catalog.steps import run_history
 from shelfsync.catalog.steps.rows_of_run import Stage
-from shelfsync.pages import lists, runs
+from shelfsync.pages import runs
 
 
 def product(sku):
@@ -92,7 +92,7 @@ def test_if_the_rows_of_one_store_are_no_longer_kept_no_half_of_a_file_is_sent(w
 
 
 def test_each_list_begins_behind_the_one_before(world, browse, monkeypatch):
-    monkeypatch.setattr(lists, "ROWS", 2)
+    monkeypatch.setattr(runs, "ROWS", 2)
     for _ in range(5):
         world.app.open_run("delta", f"test/{_}-of-five", (), dry_run=True)
     pages, found, address = browse(world.app), [], "/runs?kind=delta"

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 LAST_READING = """
-    SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr
-    WHERE vr.extract_id IS NOT NULL GROUP BY vr.vendor
+    SELECT v.vendor, newest.run_id FROM ledger.vendor AS v CROSS JOIN LATERAL (
+        SELECT run_id FROM ledger.vendor_run AS vr WHERE vr.vendor = v.vendor AND vr.extract_id IS NOT NULL ORDER BY generation DESC LIMIT 1
+    ) AS newest
     UNION ALL
-    SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
-    WHERE run.vendors = '{}' AND extract.since IS NULL
+    SELECT '', run_id FROM (
+        SELECT run_id FROM ledger.run
+        WHERE run.vendors = '{}' AND EXISTS (SELECT FROM ledger.extract WHERE extract.run_id = run.run_id AND extract.since IS NULL)
+        ORDER BY run_id DESC LIMIT 1
+    ) AS newest
 """
 """SQL: each vendor and the run that read it last; vendor '': the last reading of all rows."""
 _ROWS = f"""

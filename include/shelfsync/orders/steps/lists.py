@@ -16,7 +16,7 @@ from shelfsync.orders.ledger.tables import customer_order as ledger_order
 from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
 from shelfsync.orders.order_state import load_version
 from shelfsync.orders.steps.watch import KINDS
-from shelfsync.orders.warehouse.record import customer_order, order_item
+from shelfsync.orders.warehouse.record import IS_OPEN, customer_order, order_item
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -100,7 +100,14 @@ def results(context: Context, order_id: str) -> list[dict[str, Any]]:
 def today(context: Context) -> dict[str, Any]:
     """Orders placed since midnight (UTC) or still open, open alarms, and how far each store's history is known."""
     midnight = sa.func.date_trunc("day", instant(), "UTC")
-    query = _listed().where(sa.or_(_placed >= midnight, customer_order.c.status.in_(_OPEN)))
+    ids = sa.select(customer_order.c.order_id)
+    may_be = sa.union(  # each by an index: a chain has millions of older orders
+        ids.where(customer_order.c.placed_at >= midnight),
+        ids.where(customer_order.c.placed_at.is_(None)),
+        ids.where(sa.text(IS_OPEN)),
+    )
+    query = _listed().where(customer_order.c.order_id.in_(may_be))
+    query = query.where(sa.or_(_placed >= midnight, customer_order.c.status.in_(_OPEN)))
     settings = context.settings.orders
     with context.engine.connect() as connection:
         rows = connection.execute(query.order_by(_placed.desc()).limit(1000)).mappings()

@@ -23,6 +23,9 @@ def _number(name: str, comment: str) -> sa.Column[object]:
     return sa.Column(name, sa.Numeric, comment=comment)
 
 
+IS_OPEN = "status IN ('RECEIVED', 'ACCEPTED')"
+"""SQL: whether the store still has something to do for the order."""
+
 customer_order = sa.Table(
     "customer_order",
     metadata,
@@ -44,6 +47,8 @@ customer_order = sa.Table(
     _number("order_total", "What the customer pays"),
     moment("updated_at", "The platform's instant of this state; if it has none near its receipt: the receipt"),
     sa.Index("ix_customer_order_placed_at", "placed_at"),
+    sa.Index("ix_customer_order_open", "order_id", postgresql_where=sa.text(IS_OPEN)),
+    sa.Index("ix_customer_order_without_time", "order_id", postgresql_where=sa.text("placed_at IS NULL")),
     schema="warehouse",
     comment="One row an order, as it is now",
 )
