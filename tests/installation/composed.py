@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 import yaml
 
@@ -91,7 +92,7 @@ class Composed:
 
     @property
     def names(self) -> list[str]:
-        return ["redis", *STAYING, *(f"worker-{number}" for number in range(1, self.workers + 1))]
+        return ["redis", *STAYING, *self.worker_names]
 
     def environment(self, service: str) -> dict[str, str]:
         given = {name: str(value) for name, value in self.services[service]["environment"].items()}
@@ -124,6 +125,26 @@ class Composed:
             self._start(name)
         threading.Thread(target=self._supervise, daemon=True).start()
 
+    @property
+    def worker_names(self) -> list[str]:
+        return [f"worker-{number}" for number in range(1, self.workers + 1)]
+
+    def tasks_in_redis(self) -> int:
+        """Tasks that no worker has taken yet."""
+        environment = self.environment("redis")
+        command = ["redis-cli", "-p", str(self.redis_port), "llen", "default"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=30)
+        return int(done.stdout)
+
+    def take_no_task(self, *names: str) -> None:
+        """These workers take no further task until `take_tasks`; what they have begun goes on in processes of its own."""
+        for name in names:
+            os.kill(self.started[name].pid, signal.SIGSTOP)
+
+    def take_tasks(self, *names: str) -> None:
+        for name in names:
+            os.kill(self.started[name].pid, signal.SIGCONT)
+
     def kill(self, *names: str, signum: int = signal.SIGKILL) -> None:
         """Every process of these containers, at once."""
         with self._lock:
@@ -134,7 +155,7 @@ class Composed:
         self._ending.set()
         with self._lock:
             for process in self.started.values():
-                _signal(process, signal.SIGTERM)
+                process.terminate()
             deadline_s = time.monotonic() + 30
             for process in self.started.values():
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -167,5 +188,8 @@ class Composed:
 
 
 def _signal(process: subprocess.Popen[bytes], signum: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signum)
+    """To every process of the session, as a container ends: Airflow gives each task a process group of its own."""
+    for pid in psutil.pids():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getsid(pid) == process.pid:
+                os.kill(pid, signum)

@@ -129,6 +129,19 @@ class Several:
         """Task instances of both syncs."""
         return [task for chain, run in self.runs.items() for task in self.airflow.tasks(dag(chain), run)]
 
+    def running(self) -> list[str]:
+        """Task instances at work."""
+        return [_name(task) for task in self.tasks() if task["state"] == "running"]
+
+    def tried_again(self) -> list[str]:
+        """Task instances of more than one try, with the beginning of the last one in seconds."""
+        passed_s = time.monotonic() - self.began_s
+        return [
+            f"{_name(task)} at {passed_s - (self.now() - dt.datetime.fromisoformat(task['start_date'])).total_seconds():.0f}"
+            for task in self.tasks()
+            if task["try_number"] > 1
+        ]
+
     def progress(self) -> str:
         """How many task instances are in which state."""
         return str(dict(Counter(str(task["state"]) for task in self.tasks())))
@@ -154,6 +167,10 @@ class Several:
             return shelf.differing(rows, lambda vendor: {one["sku"]: one for one in platform.products(vendor)})
         finally:
             platform.close()
+
+
+def _name(task: dict[str, Any]) -> str:
+    return f"{task['dag_id'].rpartition('__')[2]} {task['task_id'].rpartition('.')[2]} {task['map_index']}"
 
 
 def in_vain(record: Path) -> list[str]:
@@ -235,7 +252,7 @@ def running(home: Path, *, stores: int, workers: int) -> Iterator[Several]:
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{bucket.port}",
             "AWS_ACCESS_KEY_ID": "key",
             "AWS_SECRET_ACCESS_KEY": "secret",
-            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_REGION": "us-east-1",
         }
         for chain in CHAINS:
             given |= settings(chain, postgres.create_database(f"erp_{chain}"))

@@ -34,12 +34,16 @@ GOES_ON_S = 240.0
 
 def workers_and_triggerer_are_killed(up: Several) -> None:
     """Each process of them at once, with what it was doing."""
-    up.composed.kill("triggerer", *(name for name in up.composed.names if name.startswith("worker-")))
+    up.composed.kill("triggerer", *up.composed.worker_names)
 
 
 def redis_returns_empty(up: Several) -> None:
-    """It keeps nothing on disk."""
+    """It keeps nothing on disk, so the tasks are lost that no worker has taken yet."""
+    workers = up.composed.worker_names
+    up.composed.take_no_task(*workers)
+    up.airflow.until(up.composed.tasks_in_redis, "a task in Redis", GOES_ON_S)
     up.composed.kill("redis")
+    up.composed.take_tasks(*workers)
 
 
 def postgres_is_away(up: Several) -> None:
@@ -77,9 +81,10 @@ def sync_through_faults(up: Several, faults: tuple[Callable[[Several], None], ..
     up.note(f"the platform has its first job: {up.progress()}")
     for fault in faults:
         assert up.going_on(), f"both syncs have ended before this: {fault.__name__}"
+        running = up.running()
         fault(up)
         over = up.now()
-        up.note(f"over: {fault.__name__}")
+        up.note(f"over: {fault.__name__}, while these ran: {running}")
         up.airflow.until(
             lambda over=over: up.task_ended_after(over), f"a task to end after {fault.__name__}", GOES_ON_S
         )
@@ -87,7 +92,9 @@ def sync_through_faults(up: Several, faults: tuple[Callable[[Several], None], ..
     for chain, run in up.runs.items():
         up.airflow.ended(dag(chain), run, timeout_s=timeout_s)
         up.note(f"{chain} has ended")
-    up.note(f"{up.journal()['requests']} requests; started again: {up.composed.restarts}")
+    up.note(
+        f"{up.journal()['requests']} requests; tried again: {up.tried_again()}; started again: {up.composed.restarts}"
+    )
 
 
 def is_right(up: Several) -> None:
