@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
 from fastapi.testclient import TestClient
 
+from benchmarks.stage import forget_settings
 from shelfsync.app import open_app
 from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.steps.counts import counts
@@ -140,6 +141,7 @@ def main() -> None:
     asked.add_argument("--rows", type=int, default=200_000, help="products of all stores together")
     asked.add_argument("--calls", type=int, default=20, help="of each page")
     given = asked.parse_args()
+    forget_settings()
     with tempfile.TemporaryDirectory(prefix="shelfsync-pages-") as home:
         settings = Settings(home=Path(home))
         with open_app(settings) as context:

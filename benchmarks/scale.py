@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sqlite3
 import sys
 import tempfile
@@ -27,7 +26,7 @@ import sqlalchemy as sa
 
 import s3_server
 from benchmarks.server import cpu_of_server, running
-from benchmarks.stage import described
+from benchmarks.stage import described, forget_settings
 from shelfsync.app import open_app
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.steps.sync import sync
@@ -59,6 +58,7 @@ def main() -> int:
     parser.add_argument("--skus", type=int, default=500, help="of a vendor")
     parser.add_argument("--chains", type=int, nargs="+", default=[1, 4])
     options = parser.parse_args()
+    forget_settings()
     found = []
     for chains in options.chains:
         for vendors in sorted({max(chains, size // chains * chains) for size in options.vendors}):
@@ -234,5 +234,4 @@ def _bucket() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    os.environ.pop("SHELFSYNC_CONFIG", None)
     sys.exit(main())

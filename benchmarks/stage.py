@@ -26,6 +26,12 @@ Role = Literal["ours", "bound", "usual", "peer", "check"]
 """bound: the theoretical limit; usual: what a team would write; peer: another engine or tool; check: the slow path, for its answer only."""
 
 
+def forget_settings() -> None:
+    """Removes the caller's settings from this process: what is measured is a database, lake and platform of its own, and never theirs."""
+    for name in [name for name in os.environ if name.upper().startswith("SHELFSYNC_")]:
+        del os.environ[name]
+
+
 class Meter:
     """Adds up what happens inside `with meter:`; everything else of the process (imports, making data, checking) is free."""
 

@@ -7,9 +7,7 @@ import re
 import pytest
 
 from benchmarks import pages
-from shelfsync.app import open_app
 from shelfsync.pages.app import create_app
-from shelfsync.settings import Settings
 
 UNMEASURED = {"/pages.css", "/alerts/{}", "/holds/{}", "/promotions/{}", "/orders/{}"}
 """The style, and what the generated chain has none of."""
@@ -23,10 +21,12 @@ def test_every_page_is_called():
 
 
 @pytest.mark.slow
-def test_a_small_chain_is_measured(tmp_path, capsys):
-    with open_app(Settings(home=tmp_path)) as context:
-        pages.fill(context, pages.PRODUCTS)
-        pages.measure(context, 1)
+def test_a_small_chain_of_its_own_is_measured_whatever_the_shell_names(monkeypatch, capsys):
+    """The rows are made up: in a database or lake that the shell names they would stand beside real ones."""
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", "postgresql://127.0.0.1:1/real")
+    monkeypatch.setenv("SHELFSYNC_LAKE_URL", "/nonexistent/real")
+    monkeypatch.setattr("sys.argv", ["pages", "--rows", str(pages.PRODUCTS), "--calls", "1"])
+    pages.main()
     shown = capsys.readouterr().out
     assert all(f"\n{path} " in shown for path in pages.PAGES)
     assert "Execution Time" in shown
