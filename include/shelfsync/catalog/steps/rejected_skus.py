@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync import display
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
-from shelfsync.catalog.ledger import observations, rejections
+from shelfsync.catalog.ledger import observations, rejections, vendors
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection import kind_of
 from shelfsync.errors import DataError
@@ -38,6 +38,7 @@ def release_seen(context: Context, connection: Connection, vendor: str) -> None:
     shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
     known = [sku for sku in unknown if sku in shown]
     with context.engine.begin() as writing:
+        vendors.lock(writing, vendor)  # before its rejections, as every other writer does
         rejections.looked_at(writing, seen, unknown)
         rejections.let_go(writing, vendor, known, seen.how)
     if known:

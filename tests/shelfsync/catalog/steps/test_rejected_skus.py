@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import observations, rejections
+from shelfsync.catalog.ledger import observations, rejections, vendors
+from shelfsync.catalog.steps import rejected_skus
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
@@ -103,8 +107,31 @@ def test_an_export_requested_before_the_rejection_proves_nothing(shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+
+
+def test_a_release_locks_the_vendor_before_its_rejections_as_every_other_writer_does(shelf):
+    """In the other order, a release and a writer that has the vendor wait for each other."""
+    _is_shown(shelf, "unknown")
+    context = shelf.app.context
+
+    def releases():
+        with context.engine.connect() as reading:
+            rejected_skus.release_seen(context, reading, "store-001")
+
+    with ThreadPoolExecutor(1) as beside:
+        with context.engine.begin() as writer:
+            vendors.lock(writer, "store-001")
+            release = beside.submit(releases)
+            while not (waits := writer.execute(sa.text(_WAITING)).scalar_one()) and not release.done():
+                time.sleep(0.01)
+            assert waits
+            writer.execute(sa.text("SELECT FROM ledger.rejection FOR UPDATE NOWAIT"))
+        release.result(60)
+    assert _rejections(shelf, "released_by") == [("export",)]
+
+
 def test_a_rejection_for_now_waits_twice_as_long_each_time_and_is_never_given_up(shelf):
-    from shelfsync.catalog.steps import rejected_skus
     from shelfsync.settings import RejectionSettings
 
     waits = []
