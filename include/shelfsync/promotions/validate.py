@@ -1,7 +1,7 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
 A row waits if its base price is unknown: the vendor has no known catalog, the SKU has no price in it, or it is not in it yet. The guard
-could not judge such a price. A percentage of a SKU outside the catalog needs no base price and is sent.
+could not judge such a price. A percentage of a SKU outside the catalog needs no base price and is sent, unless the row has a cost.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`).
@@ -104,8 +104,8 @@ def base_prices(rows: pa.Table, assortment: pa.Table) -> pa.Array:
 
 
 def _compared(rows: pa.Table) -> Mask:
-    """Rows that the guard judges by the base price; a percentage is its own share."""
-    return mask(pc.not_equal(column(rows, "subtype"), "PERCENTAGE"))
+    """Rows that a guard judges by the base price. A percentage is its own share, but a cost is compared with a price."""
+    return mask(pc.or_(pc.not_equal(column(rows, "subtype"), "PERCENTAGE"), pc.is_valid(column(rows, "cost"))))
 
 
 def _not_below(rows: pa.Table, base: pa.Array) -> Mask:

@@ -33,6 +33,8 @@ _DECORATED = r"^[*=#_-]{2,}.*\p{L}.*[*=#_-]{2,}$"
 _DIGIT = r"\p{N}"
 _FILLED = ("name", "barcode", "price", "quantity", "active", "category")
 _USUAL = 0.9
+_ROWS_MIN = 3
+"""In fewer rows a value that only one lacks, or a figure that is a sum, is a chance."""
 ROWS_MAX = 200_000
 """In more rows no total is looked for."""
 
@@ -53,8 +55,10 @@ def may_be(keys: pa.Array) -> Mask:
 def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
     """Which of the candidates are totals of the rows above them. `rows`: RAW schema in the order of the list; `key`: the column that `may_be` saw.
 
-    A key with a digit of its own, `Total 2`, is one only if a figure is the sum. Any other is one also if it lacks a value that each row has.
-    A total in the column `vendor` may have the number of the rows in place of a SKU. Stores may have names; a SKU is no total where other SKUs are words.
+    A word alone is one if it lacks a value that each row has, and at least three rows are none. Any other, such as `Total 2`, needs a figure
+    that is the sum of its column, from the first row or from the candidate before; if it lacks nothing, of three rows at least. A total in the
+    column `vendor` may have the number of the rows in place of a SKU, and one with several rows needs a figure. Stores may have names; a SKU
+    is no total where other SKUs are words.
     """
     keys = pc.cast(rows[key], pa.string()).combine_chunks()
     found = np.zeros(len(keys), dtype=bool)
@@ -64,18 +68,69 @@ def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
     digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
     if key == "sku" and digits[others].mean() < _USUAL:  # a word is a key of the usual form
         return found
-    alone = mask(pc.match_substring_regex(keys, _ALONE)) | mask(pc.match_substring_regex(keys, _DECORATED))
-    blank = np.zeros(len(keys), dtype=bool)
-    for name in _FILLED:
-        empty = mask(pc.equal(pc.utf8_trim_whitespace(rows[name]), "").fill_null(True))
+    word_alone = mask(pc.match_substring_regex(keys, _ALONE)) | mask(pc.match_substring_regex(keys, _DECORATED))
+    blank = {name: mask(pc.equal(pc.utf8_trim_whitespace(rows[name]), "").fill_null(True)) for name in _FILLED}
+    lacks = np.zeros(len(keys), dtype=bool)
+    for empty in blank.values():
         if not empty[others].any():
-            blank |= empty
-    figures = [_figures(rows[name]) for name in ("price", "quantity")]
-    counts: list[Decimal | None] = _figures(rows["sku"]) if key == "vendor" else [None] * len(keys)
-    for place in np.flatnonzero(candidates).tolist():
-        word_alone = bool(alone[place]) and not digits[place]
-        found[place] = (word_alone and bool(blank[place])) or _is_sum(figures, counts, others, candidates, place)
+            lacks |= empty
+    proved = word_alone & ~digits & lacks & (others.sum() >= _ROWS_MIN)
+    if key == "vendor":
+        of_key = pc.value_counts(keys.filter(pa.array(candidates)))
+        several = of_key.field("values").filter(pc.greater(of_key.field("counts"), 1))
+        proved &= ~mask(pc.is_in(keys, value_set=several))
+        counts = [
+            value if nameless else None
+            for value, nameless in zip(_figures(rows["sku"]), blank["name"] & blank["price"], strict=True)
+        ]
+    else:
+        counts = [None] * len(keys)
+    sums = _sums([_figures(rows[name]) for name in ("price", "quantity")], counts, candidates, lacks)
+    return np.asarray(candidates & (proved | sums), dtype=bool)
+
+
+def _sums(
+    figures: list[list[Decimal | None]], counts: list[Decimal | None], candidates: Mask, lacks: Mask
+) -> np.ndarray:
+    """Which candidates have a figure that is the sum of its column above, or the count of the rows: from the first row or the candidate before."""
+    found = np.zeros(len(candidates), dtype=bool)
+    whole, part = _Above(len(figures)), _Above(len(figures))
+    for place, is_candidate in enumerate(candidates.tolist()):
+        row = [values[place] for values in figures]
+        if is_candidate:
+            rows_min = _ROWS_MIN - 1 if lacks[place] else _ROWS_MIN
+            found[place] = any(above.add_up_to(row, counts[place], rows_min) for above in (whole, part))
+            part = _Above(len(figures))
+        else:
+            whole.add(row)
+            part.add(row)
     return found
+
+
+class _Above:
+    """The sums of the rows above a candidate, and how many of them have a figure that is not zero."""
+
+    def __init__(self, columns: int) -> None:
+        self._rows = 0
+        self._sums = [Decimal(0)] * columns
+        self._figures = [0] * columns
+
+    def add(self, row: list[Decimal | None]) -> None:
+        """One row more."""
+        self._rows += 1
+        for number_of, value in enumerate(row):
+            if value:
+                self._sums[number_of] += value
+                self._figures[number_of] += 1
+
+    def add_up_to(self, row: list[Decimal | None], count: Decimal | None, rows_min: int) -> bool:
+        """Whether a figure of this row is the sum of at least `rows_min` figures, or its count that of the rows."""
+        if self._rows > 1 and count == self._rows:
+            return True
+        return any(
+            value and figures >= rows_min and value == total
+            for value, figures, total in zip(row, self._figures, self._sums, strict=True)
+        )
 
 
 def _figures(texts: pa.ChunkedArray) -> list[Decimal | None]:
@@ -84,22 +139,6 @@ def _figures(texts: pa.ChunkedArray) -> list[Decimal | None]:
         -value if below and value is not None else value
         for value, below in zip(numbers.magnitude.to_pylist(), numbers.negative.tolist(), strict=True)
     ]
-
-
-def _is_sum(
-    figures: list[list[Decimal | None]], counts: list[Decimal | None], others: Mask, candidates: Mask, place: int
-) -> bool:
-    """Whether a figure is the sum of its column above, or a count that of the rows, from the first row or from the total before."""
-    before = np.flatnonzero(candidates[:place])
-    for start in {0, *(int(before[-1]) + 1,)} if len(before) else {0}:
-        rows = start + np.flatnonzero(others[start:place])
-        if len(rows) > 1 and counts[place] == len(rows):
-            return True
-        for values in figures:
-            added = [values[row] or Decimal(0) for row in rows.tolist()]
-            if values[place] and sum(one != 0 for one in added) > 1 and sum(added) == values[place]:
-                return True
-    return False
 
 
 def shown(rows: pa.Table) -> list[str]:

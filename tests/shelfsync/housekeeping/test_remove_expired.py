@@ -189,7 +189,7 @@ def test_an_observation_is_deleted_together_with_its_drift_and_its_rows(make_wor
     assert world.rows("SELECT count(*) FROM warehouse.not_applied") == [(3,)]
     old = "SELECT observation_id FROM warehouse.observation ORDER BY observed_at LIMIT 2"
     with world.app.context.engine.begin() as connection:
-        for table in ("drift", "observation"):
+        for table in ("drift", "drift_count", "observation"):
             connection.execute(
                 sa.text(
                     f"UPDATE warehouse.{table} SET observed_at = observed_at - interval '401 days' WHERE observation_id IN ({old})"

@@ -273,6 +273,8 @@ def test_a_row_whose_base_price_is_unknown_waits():
     assert (set(sent), waits) == ({"a", "off"}, {"new": "base_price_unknown"}), (
         "the guard cannot judge the price of new"
     )
+    costly = {"sku": "off", "discount_type": "percentage", "price": "8", "cost": "5"}
+    assert priced({"sku": "a"}, costly, base={"a": "10"})[1] == {"off": "base_price_unknown"}, "its cost needs a price"
     assert priced({"sku": "a"}, {"sku": "b"}, base={"a": None, "b": "10"})[1] == {"a": "base_price_unknown"}
 
 

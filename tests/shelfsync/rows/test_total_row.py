@@ -46,8 +46,10 @@ def test_a_word_in_place_of_a_sku_with_a_blank_that_no_product_has_is_a_total(wo
 
 @pytest.mark.parametrize("word", ["Summe", "Total Filiale 1", "Итого 2"])
 def test_a_word_whose_figure_is_the_sum_of_its_column_is_a_total(word):
-    assert _found("sku", *ABOVE, ("s1", word, "x", "9", "10"))[2]
-    assert _found("sku", *ABOVE, ("s1", word, "x", "4.00", "77"))[2]
+    assert _found("sku", *ABOVE, ("s1", word, None, "9", "10"))[2]
+    three = [*ABOVE, ("s1", "102", "Rye", "1", "1")]
+    assert _found("sku", *three, ("s1", word, "x", "9", "11"))[3]
+    assert _found("sku", *three, ("s1", word, "x", "5.00", "77"))[3]
 
 
 def test_a_stock_below_zero_is_subtracted():
@@ -58,9 +60,9 @@ def test_a_second_subtotal_is_the_sum_since_the_first_and_the_total_that_of_all(
     more = [("s1", "102", "Rye", "1", "2"), ("s1", "103", "Oat", "1", "3")]
     rows = [
         *ABOVE,
-        ("s1", "Subtotal", "x", "9", "10"),
+        ("s1", "Subtotal", None, "9", "10"),
         *more,
-        ("s1", "Subtotal", "x", "9", "5"),
+        ("s1", "Subtotal", None, "9", "5"),
         ("s1", "Total", "x", "9", "15"),
     ]
     assert _found("sku", *rows) == [False, False, True, False, False, True, True]
@@ -99,15 +101,27 @@ def test_a_blank_that_products_have_too_is_no_sign():
 @pytest.mark.parametrize(
     ("total", "is_one"),
     [
-        (("Summe", "2", None, None, "126"), True),
-        (("Summe", "2", "x", "7", "126"), True),
-        (("Razem", "55", "x", "7", "10"), True),
+        (("Summe", "2", None, None, "126"), True),  # two rows
+        (("Summe", "2", "x", "7", "126"), False),
+        (("Total Nord", "2", "x", "7", "2"), False),
+        (("Razem", "55", None, None, "10"), True),
+        (("Razem", "55", "x", "7", "10"), False),
         (("Total", "55", "x", "7", "126"), False),
         (("Sumburgh", "2", None, None, "10"), False),
     ],
 )
 def test_a_word_in_place_of_a_store(total, is_one):
     assert _found("vendor", *ABOVE, total)[2] is is_one
+
+
+def test_a_store_of_several_rows_that_lack_a_value_is_no_total():
+    rows = [*ABOVE, ("s1", "102", "Rye", "1", "1"), *(("Gesamt", sku, "Milk", "1.5", None) for sku in ("100", "101"))]
+    assert not any(_found("vendor", *rows))
+
+
+def test_a_store_with_few_products_is_believed():
+    assert not any(_found("sku", ABOVE[0], ("s1", "SUMMA", None, "4", "3")))
+    assert not any(_found("sku", *ABOVE, ("s1", "TOTAL Wash", "Powder", "7.99", "10")))
 
 
 def test_a_list_of_totals_alone_has_none():
