@@ -49,5 +49,7 @@ def of_no_store(
     for name, values in (("sku", marked), ("vendor", nothing)):
         theirs = theirs.set_column(theirs.column_names.index(name), RAW.field(name), values)
     if names:
-        log.warning("extract: %s: no store, but totals of the list; `shelfsync quarantine` shows the rows", some_of(names))
+        log.warning(
+            "extract: %s: no store, but totals of the list; `shelfsync quarantine` shows the rows", some_of(names)
+        )
     return names, theirs
