@@ -70,7 +70,8 @@ def drop(connection: Connection, routes: Collection[str], escalations: Collectio
     unknown = _MESSAGE.route.not_in(sorted(routes))
     gone = alert_message.update().where(_WAITS, sa.or_(sa.and_(_FREE, sa.or_(over, settled)), unknown))
     connection.execute(gone.values(dropped_at=instant()))
-    connection.execute(alert_sending.delete().where(alert_sending.c.route.not_in(sorted(routes))))
+    begun = sa.exists().where(_MESSAGE.route == alert_sending.c.route, _WAITS, _MESSAGE.sending_at.is_not(None))
+    connection.execute(alert_sending.delete().where(~begun))  # its alerts may be removed since
 
 
 def due(connection: Connection) -> dict[str, list[Due]]:

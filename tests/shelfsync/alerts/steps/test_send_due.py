@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from message_services import Chat
-from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.ledger.tables import alert, alert_message
 from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
@@ -36,6 +36,12 @@ def found(context, **messages):
     with context.engine.begin() as connection:
         alerts.keep(connection, ("store_late",), {("store_late", name): text for name, text in messages.items()})
     return send_due.send_due(context)
+
+
+def killed(context, route="ops", message=1):
+    """What a sender leaves that is killed while the route has the message."""
+    with context.engine.begin() as connection:
+        outbox.begin(connection, outbox.Sending(route, "its-key", "failure", "title", "text", (message,)))
 
 
 def pass_time(context, minutes):
@@ -99,6 +105,14 @@ def test_what_was_over_before_a_route_took_it_is_not_sent(context, chat):
     pass_time(context, 1)
     assert found(context) == {"sent": {}, "refused": {}}
     assert chat.taken == []
+
+
+def test_a_route_goes_on_when_an_alert_that_it_was_handed_is_removed(context):
+    found(context, one="one: late")
+    killed(context)
+    with context.engine.begin() as connection:
+        connection.execute(alert.delete())
+    assert found(context, two="two: late")["sent"] == {"ops": 1}
 
 
 def test_only_what_no_person_takes_on_goes_on_to_the_next(context, chat):
