@@ -69,7 +69,7 @@ def _service(name: str, address: str) -> Apprise:
     return service
 
 
-REPEAT = "This may be a repeat: the process that sent it ended before it knew whether it arrived."
+REPEAT = "This may be a repeat: it was sent before, and shelfsync does not know whether it arrived."
 """What begins a text that a service may have already, and would show twice."""
 
 _mail_key: ContextVar[str | None] = ContextVar("mail_key", default=None)
@@ -140,7 +140,7 @@ def send(
         # Of Opsgenie, Apprise can end only what the same process opened. An operator's own key is that of all incidents.
         urgency = "warning"
     harmless = [key is not None and _give_key(one, key) for one in services]
-    if again and not all(harmless):
+    if again and not all(harmless) and not body.startswith(REPEAT):
         body = f"{REPEAT}\n\n{body}"
     heard, log = _Heard(), logging.getLogger("apprise")
     propagates, log.propagate = log.propagate, False  # its lines may quote the address

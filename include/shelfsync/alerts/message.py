@@ -32,6 +32,8 @@ class Due:
     closed_at: dt.datetime | None
     incident: str | None = None
     """The key of what reported the opening, where this reports the end."""
+    repeat: bool = False
+    """Whether the route may have it already, in another message."""
 
     @property
     def closed(self) -> bool:

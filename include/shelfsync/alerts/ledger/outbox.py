@@ -83,6 +83,7 @@ def due(connection: Connection) -> dict[str, list[Due]]:
         sa.select(
             *(_MESSAGE.route, _MESSAGE.message_id, _MESSAGE.alert_id, _MESSAGE.act),
             incident.scalar_subquery().label("incident"),
+            _MESSAGE.key.is_not(None).label("repeat"),
             *(alert.c.kind, alert.c.subject, alert.c.message, alert.c.opened_at, alert.c.closed_at),
         )
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
@@ -133,12 +134,15 @@ def sent(connection: Connection, sending: Sending) -> None:
     connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
 
 
-def refused(connection: Connection, sending: Sending, *, error: str, again_after_s: float, unsure: bool) -> None:
-    """The route did not take it; it is tried again. `unsure`: an earlier try of it may have arrived, so it stays as it is, with its key."""
+def refused(
+    connection: Connection, sending: Sending, *, error: str, again_after_s: float, unsure: bool, kept: bool
+) -> None:
+    """The route did not take it; it is tried again. `unsure`: an earlier try of it may have arrived. `kept`: it stays as it is, with its key."""
     values = {"tries": _MESSAGE.tries + 1, "error": error, "due_at": after(again_after_s)}
-    values |= {} if unsure else {"sending_at": None}
+    values |= {} if kept else {"sending_at": None}
+    values |= {} if unsure else {"key": None}
     connection.execute(alert_message.update().where(among(_MESSAGE.message_id, sending.messages)).values(values))
-    if not unsure:
+    if not kept:
         connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
 
 

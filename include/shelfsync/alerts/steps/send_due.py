@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.alerts import channel
+from shelfsync.alerts.channel import REPEAT
 from shelfsync.alerts.due import due as due_at
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts, outbox
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 
 AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
 """The first and the longest wait before a refused message is sent again."""
+KEPT_TRIES = 5
+"""So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat."""
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
 _LOCK = 7_305_002
@@ -143,13 +146,12 @@ def _composed(context: Context, route: str, address: str, messages: list[Due]) -
         for one in ends:
             if one.incident not in still:
                 parts.setdefault(one.incident or key(route, [one]), []).append(one)
-    return [
-        Sending(
-            *(route, name, urgency(part), title(part, chain), body(part, link=link, chain=chain)),
-            tuple(one.message_id for one in part),
-        )
-        for name, part in parts.items()
-    ]
+    made = []
+    for name, part in parts.items():
+        text = f"{REPEAT}\n\n" * any(one.repeat for one in part) + body(part, link=link, chain=chain)
+        numbers = tuple(one.message_id for one in part)
+        made.append(Sending(route, name, urgency(part), title(part, chain), text, numbers))
+    return made
 
 
 def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool) -> str | None:
@@ -169,5 +171,7 @@ def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool)
             log.warning("alerts: the route %s refused %d messages: %s", route.name, len(sending.messages), error)
             known = outbox.failures(connection).get(route.name, (0, ""))[0]
             again_after_s = back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S)
-            outbox.refused(connection, sending, error=error, again_after_s=again_after_s, unsure=again)
+            unsure = again or sending.body.startswith(REPEAT)
+            kept = again and known + 1 < KEPT_TRIES
+            outbox.refused(connection, sending, error=error, again_after_s=again_after_s, unsure=unsure, kept=kept)
     return error

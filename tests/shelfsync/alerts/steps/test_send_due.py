@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from message_services import Chat
+from shelfsync.alerts.channel import REPEAT
 from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.ledger.tables import alert, alert_message
 from shelfsync.alerts.steps import lists, send_due
@@ -105,6 +106,24 @@ def test_what_was_over_before_a_route_took_it_is_not_sent(context, chat):
     pass_time(context, 1)
     assert found(context) == {"sent": {}, "refused": {}}
     assert chat.taken == []
+
+
+@pytest.mark.slow
+def test_a_repeat_that_a_route_refuses_each_time_lets_the_others_through(make_world, chat):
+    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
+    chat.refuses = True
+    found(context, one="one: late")
+    killed(context)
+    for _ in range(send_due.KEPT_TRIES):
+        pass_time(context, 60)
+        assert list(found(context, one="one: late", two="two: late")["refused"]) == ["ops"]
+    chat.refuses = False
+    pass_time(context, 60)
+    assert found(context, one="one: late", two="two: late")["sent"] == {"ops": 2}
+    (message,) = chat.taken
+    assert message["message"].startswith(REPEAT)
+    assert "one: late" in message["message"]
+    assert "two: late" in message["message"]
 
 
 def test_a_route_goes_on_when_an_alert_that_it_was_handed_is_removed(context):
