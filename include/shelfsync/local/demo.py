@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.access import keep_private
@@ -17,6 +20,7 @@ from shelfsync.errors import ShelfsyncError
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
 from shelfsync.local.figures import Figures, compare
+from shelfsync.local.mail_catcher import MailCatcher
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
@@ -42,6 +46,12 @@ RECOVERED_AFTER_RUNS = 10
 FULFILLED_TIMEOUT_S = 240.0
 FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP"})
 SHOWN_MAX = 10
+MAILS = "mails.txt"
+OPERATOR = "operator@example.com"
+HELD_BY = "shifted_decimal"
+"""The guard that holds a price a hundred times too high."""
+REPORTED = ("shelfsync: warning: held changes wait", "shelfsync: over: held changes wait")
+"""How the subjects of the operator's mails about the mistyped price begin."""
 _OF_A_SYNC = ("put_catalog", "job_status", "log")
 __all__ = ["DELTA", "FULL", "RECOVER", "demo", "demo_options", "main", "stack_options"]
 UNSCHEDULED = (
@@ -64,7 +74,7 @@ FIXED = {
 """What the demo sets, whatever the user's environment has: only what it starts runs, and every wait is short."""
 
 
-def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
+def scenario(stack: RunningStack, catcher: MailCatcher, echo: Callable[[str], None]) -> Figures:
     """Runs the demo on a stack with the sample; independent parts run in parallel."""
     erp, ours = sample_chain.open_erp(stack), create_engine(stack.addresses.database_url)
     sandbox = SandboxControl(stack.addresses.sandbox_url)
@@ -84,11 +94,31 @@ def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
             name = f"Demo {dt.datetime.now(dt.UTC):%H:%M:%S}"
             sample.flash(erp, dt.datetime.now(dt.UTC), name=name)
             echo(f"the ERP has a new campaign: {name}")
+            mistake = sample.mistype(erp, STORE, sample.plentiful(erp, STORE, 4)[-1])
+            echo(f"a buyer mistypes a price: {mistake.sku} at {STORE} costs {mistake.amount:.2f} from now on")
             second = {dag_id: start(stack, airflow, dag_id, echo) for dag_id in (DELTA, PROMOTIONS)}
             wait_ended(stack, airflow, second, echo)
             after = sandbox.journal_end()
             runs |= second
             runs[EXPORT] = start(stack, airflow, EXPORT, echo)
+            _look(stack, catcher, echo)
+            sample.correct(erp, mistake)
+            _command(
+                stack,
+                catcher,
+                "holds",
+                "decline",
+                "--rule",
+                HELD_BY,
+                "--vendor",
+                STORE,
+                "--user",
+                "demo",
+                "--reason",
+                "a slipped decimal point",
+            )
+            echo("the buyer corrects the price, and the operator declines what was held")
+            _look(stack, catcher, echo)
             echo("comparing the sandbox with the ERP, SKU by SKU")
             rows = sample_chain.rows(erp)
             comparison = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
@@ -108,6 +138,7 @@ def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
                 requests=sandbox.requests_after(before),
                 tables=figures.tables(connection),
                 comparison=comparison,
+                mails=tuple(catcher.mails),
             )
     finally:
         erp.dispose()
@@ -136,10 +167,39 @@ def check(result: Figures) -> None:
             f"order {result.order['order_id']} is not fulfilled: {result.order['platform']['status']} on the platform, "
             f"{result.order['status']} in the warehouse"
         )
+    subjects = [mail.subject for mail in result.mails if "held changes" in mail.subject]
+    if tuple(subject[: len(begin)] for subject, begin in zip(subjects, REPORTED, strict=False)) != REPORTED:
+        raise ShelfsyncError(f"the mistyped price was not reported, and then as over: {subjects}")
     if result.export["vendors"] != result.full[0]["vendors"] or not result.export["rows"]:
         raise ShelfsyncError(
             f"the export shows {result.export['rows']} SKUs of {result.export['vendors']} vendors; {result.full[0]['vendors']} were synced"
         )
+
+
+def _command(stack: RunningStack, catcher: MailCatcher, *words: str) -> None:
+    """`shelfsync …` with the settings of this stack alone, and a route to the catcher."""
+    foreign = services.split(os.environ, sample=True)[1]
+    inherited = {name: value for name, value in os.environ.items() if name not in foreign}
+    routes = json.dumps([{"name": "operator", "address": catcher.address(OPERATOR)}])
+    config = str(stack.place.home / sample_chain.CONFIG)
+    done = subprocess.run(  # noqa: S603  our own command
+        [str(Path(sys.executable).with_name("shelfsync")), *words],
+        env={**inherited, services.CONFIG: config, "SHELFSYNC_ALERTS__ROUTES": routes},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ShelfsyncError(f"shelfsync {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
+
+
+def _look(stack: RunningStack, catcher: MailCatcher, echo: Callable[[str], None]) -> None:
+    """One look of the watch, and what a person gets of it."""
+    known = len(catcher.mails)
+    _command(stack, catcher, "alerts", "watch")
+    for mail in catcher.mails[known:]:
+        echo(f"a mail to {mail.to}: {mail.subject}")
 
 
 def _order(sandbox: SandboxControl, skus: list[str], echo: Callable[[str], None]) -> str:
@@ -232,7 +292,8 @@ def demo(settings: Settings, *, echo: Callable[[str], None]) -> tuple[Figures, l
         echo("everything is up, as long as this runs:")
         for line in guide.addresses(place, running):
             echo(f"  {line}")
-        return scenario(stack, echo), list(guide.next_steps(place, running))
+        with MailCatcher(place.home / MAILS) as catcher:
+            return scenario(stack, catcher, echo), list(guide.next_steps(place, running))
 
 
 def main() -> int:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
+    from shelfsync.local.mail_catcher import Mail
+
 
 _RUN = """
 SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, values_left_out, skus_changed, skus_sent, skus_accepted, skus_rejected, skus_unaccounted,
@@ -160,6 +162,9 @@ def lines(result: Figures) -> Iterator[str]:
     yield from _promotions(result.promotions)
     yield from _order(result.order)
     yield from _export(result.export)
+    for mail in result.mails:
+        yield ""
+        yield from mail.lines()
     yield ""
     yield "warehouse, rows in each table"
     for name, count in result.tables.items():
@@ -259,3 +264,5 @@ class Figures:
     requests: Mapping[str, int]
     tables: dict[str, int]
     comparison: Comparison
+    mails: tuple[Mail, ...]
+    """What the operator got."""

@@ -9,6 +9,10 @@ import pytest
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import demo
 from shelfsync.local.figures import Comparison
+from shelfsync.local.mail_catcher import Mail
+
+OPENED = Mail("a@example.com", "shelfsync: warning: held changes wait for a decision (catalog shifted_decimal)", "text")
+OVER = Mail("a@example.com", "shelfsync: over: held changes wait for a decision (catalog shifted_decimal)", "text")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,9 @@ from shelfsync.local.figures import Comparison
             {"order_id": "x", "status": "READY_FOR_PICKUP", "platform": {"status": "CANCELLED"}},
             "is not fulfilled",
         ),
+        ("mails", (), "was not reported"),
+        ("mails", (OPENED,), "was not reported"),
+        ("mails", (OVER, OPENED), "was not reported"),
         ("export", {"vendors": 5, "rows": 100}, "100 SKUs of 5 vendors; 6 were synced"),
         ("export", {"vendors": 6, "rows": 0}, "0 SKUs of 6 vendors"),
     ],
@@ -41,6 +48,7 @@ def test_the_demo_fails_when_one_of_them_did_not_happen(part, values, message) -
         requests={},
         tables={},
         comparison=Comparison(equal=1),
+        mails=(OPENED, OVER),
     )
     demo.check(good)
     with pytest.raises(ShelfsyncError, match=message):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from shelfsync.erp.sample.campaigns import campaigns, flash, plentiful
 from shelfsync.erp.sample.create import Created, assortment, create
+from shelfsync.erp.sample.mistake import Mistake, correct, mistype
 from shelfsync.erp.sample.tick import Tick, tick
 
 SELECT_FILE = Path(__file__).with_name("sample.sql")
@@ -27,11 +28,14 @@ __all__ = [
     "PROMOTIONS_FILE",
     "SELECT_FILE",
     "Created",
+    "Mistake",
     "Tick",
     "assortment",
     "campaigns",
+    "correct",
     "create",
     "flash",
+    "mistype",
     "plentiful",
     "tick",
 ]

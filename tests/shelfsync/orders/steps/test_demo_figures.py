@@ -13,6 +13,7 @@ from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.local import demo, figures, sample_chain
 from shelfsync.local.figures import compare
+from shelfsync.local.mail_catcher import Mail
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
 from shelfsync.settings_file import PROJECT
@@ -90,6 +91,7 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
             requests=sandbox.requests_after(before),
             tables=figures.tables(connection),
             comparison=compare(rows, {vendor: sandbox.products(vendor) for vendor in rows}),
+            mails=tuple(Mail("a@example.com", f"{subject} for a decision", "text") for subject in demo.REPORTED),
         )
     hub.close()
     sandbox.close()
