@@ -31,7 +31,7 @@ class Due:
     opened_at: dt.datetime
     closed_at: dt.datetime | None
     incident: str | None = None
-    """The key of what reported the opening, where this reports the end."""
+    """The key of what reported its opening to the route first; None: nothing has."""
     repeat: bool = False
     """Whether the route may have it already, in another message."""
 

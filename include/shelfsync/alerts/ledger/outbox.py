@@ -75,10 +75,11 @@ def drop(connection: Connection, routes: Collection[str], escalations: Collectio
 
 
 def due(connection: Connection) -> dict[str, list[Due]]:
-    """Route -> the messages that are due, oldest first. None for a route with an interrupted sending: that goes first."""
+    """Route -> the messages that are due, oldest first. None for a route with a sending that has no end: they wait for that."""
     opening = alert_message.alias()
     about = (opening.c.alert_id == _MESSAGE.alert_id, opening.c.route == _MESSAGE.route, opening.c.act == "opened")
-    incident = sa.select(sa.func.max(opening.c.key)).where(*about, opening.c.revision == _MESSAGE.revision)
+    first = sa.select(opening.c.key).where(*about, opening.c.sent_at.is_not(None))
+    incident = first.order_by(opening.c.message_id).limit(1)
     statement = (
         sa.select(
             *(_MESSAGE.route, _MESSAGE.message_id, _MESSAGE.alert_id, _MESSAGE.act),

@@ -135,17 +135,20 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
 
 
 def _composed(context: Context, route: str, address: str, messages: list[Due]) -> list[Sending]:
-    """All that is due as one message; of a pager each end as one with the key of the incident that it ends, once all of that is over."""
+    """All that is due as one message. Of a pager each incident is one: the new one first, then what got worse and what ends, by its key.
+
+    The end of an incident waits until all of that is over.
+    """
     chain, link = context.settings.chain, context.settings.alerts.link
     parts = {key(route, messages): messages}
     if channel.opens_incidents(address):
-        opened, ends = [one for one in messages if not one.closed], [one for one in messages if one.closed]
-        parts = {key(route, opened): opened} if opened else {}
+        new = [one for one in messages if one.incident is None]
+        parts = {key(route, new): new} if new else {}
         with context.engine.connect() as connection:
             still = outbox.open_incidents(connection, route)
-        for one in ends:
-            if one.incident not in still:
-                parts.setdefault(one.incident or key(route, [one]), []).append(one)
+        for one in messages:
+            if one.incident is not None and (not one.closed or one.incident not in still):
+                parts.setdefault(one.incident, []).append(one)
     made = []
     for name, part in parts.items():
         text = f"{REPEAT}\n\n" * any(one.repeat for one in part) + body(part, link=link, chain=chain)

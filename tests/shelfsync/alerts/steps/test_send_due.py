@@ -32,6 +32,13 @@ def context(make_world, chat):
     return make_world(alerts={"routes": routes}).app.context
 
 
+@pytest.fixture
+def pager(make_world, chat):
+    """A context whose one route is a pager."""
+    routes = [{"name": "pager", "address": f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"}]
+    return make_world(alerts={"routes": routes}).app.context
+
+
 def found(context, **messages):
     """Keeps these alerts of stores that are late, and sends."""
     with context.engine.begin() as connection:
@@ -195,15 +202,33 @@ def test_a_wrong_route_is_found_by_check_and_its_address_is_not_shown(make_world
 
 
 @pytest.mark.slow
-def test_a_pager_ends_an_incident_when_all_that_opened_it_is_over(make_world, chat):
-    routes = [{"name": "pager", "address": f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"}]
-    context = make_world(alerts={"routes": routes}).app.context
-    found(context, one="one: late", two="two: late")
-    found(context, two="two: late", three="three: late")
+def test_a_pager_ends_an_incident_when_all_that_opened_it_is_over(pager, chat):
+    found(pager, one="one: late", two="two: late")
+    found(pager, two="two: late", three="three: late")
     assert [message.get("action") for message in chat.taken] == [None, None], "two is still late"
-    found(context, three="three: late")
-    found(context)
+    found(pager, three="three: late")
+    found(pager)
     first, second, *ends = chat.taken
     assert [(end["action"], end["dedup"]) for end in ends] == [("close", first["dedup"]), ("close", second["dedup"])]
     assert first["dedup"] != second["dedup"]
     assert [end["details"].count("a store is late") for end in ends] == [2, 1]
+
+
+def incidents(chat):
+    """The key and the action of each message, the oldest first."""
+    return [(message["dedup"], message.get("action", "open")) for message in chat.taken]
+
+
+@pytest.mark.slow
+def test_an_alert_that_got_worse_is_the_same_incident(pager, chat):
+    found(pager, one="one: late", two="two: late")
+    late = {("store_late", name): f"{name}: later" for name in ("one", "three")}
+    with pager.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), late, revisions={("store_late", "one"): 1})
+    send_due.send_due(pager)
+    found(pager)
+    (first, _), (second, _), *_ = incidents(chat)
+    assert first != second
+    assert incidents(chat)[2:] == [(first, "open"), (first, "close"), (second, "close")]
+    assert "one: later" in chat.taken[2]["details"]
+    assert "one: later" not in chat.taken[1]["details"]
