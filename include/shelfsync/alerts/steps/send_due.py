@@ -57,7 +57,7 @@ def send_due(context: Context) -> dict[str, Any]:
                 _owe(connection, context, routes.values())
                 interrupted = {one.route: one for one in outbox.interrupted(connection)}
                 waiting = outbox.due(connection)
-            for name in [*interrupted, *waiting]:
+            for name in [*waiting, *interrupted]:  # what killed a sender may kill it again
                 address = routes[name].address.get_secret_value()
                 if channel.connection_of(address) is not None:
                     number = len(waiting[name] if name in waiting else interrupted[name].messages)
