@@ -162,8 +162,9 @@ def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool)
     if not again:
         with context.engine.begin() as connection:
             outbox.begin(connection, sending)
+    address = route.address.get_secret_value()
     try:
-        address, how = route.address.get_secret_value(), {"urgency": sending.urgency, "key": sending.key}
+        how = {"urgency": sending.urgency, "key": sending.key}
         error = channel.send(route.name, address, sending.title, sending.body, again=again, **how)
     except ShelfsyncError as wrong:
         error = str(wrong)
@@ -174,7 +175,8 @@ def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool)
             log.warning("alerts: the route %s refused %d messages: %s", route.name, len(sending.messages), error)
             known = outbox.failures(connection).get(route.name, (0, ""))[0]
             again_after_s = back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S)
-            unsure = again or sending.body.startswith(REPEAT)
-            kept = again and known + 1 < KEPT_TRIES
+            arrived = again or channel.opens_incidents(address)  # perhaps; an incident whose key is lost never ends
+            unsure = arrived or sending.body.startswith(REPEAT)
+            kept = arrived and known + 1 < KEPT_TRIES
             outbox.refused(connection, sending, error=error, again_after_s=again_after_s, unsure=unsure, kept=kept)
     return error

@@ -232,3 +232,31 @@ def test_an_alert_that_got_worse_is_the_same_incident(pager, chat):
     assert incidents(chat)[2:] == [(first, "open"), (first, "close"), (second, "close")]
     assert "one: later" in chat.taken[2]["details"]
     assert "one: later" not in chat.taken[1]["details"]
+
+
+@pytest.mark.slow
+def test_an_incident_whose_answer_was_lost_is_ended(pager, chat):
+    def lose():
+        chat.refuses = True
+
+    chat.arrived = lose
+    assert list(found(pager, one="one: late")["refused"]) == ["pager"]
+    chat.arrived, chat.refuses = (lambda: None), False
+    pass_time(pager, 1)
+    found(pager, one="one: late", two="two: late")
+    found(pager, one="one: late", two="two: late")
+    found(pager)
+    (first, _), _, (second, _), *_ = incidents(chat)
+    assert first != second
+    assert incidents(chat)[1:] == [(first, "open"), (second, "open"), (first, "close"), (second, "close")]
+
+
+def test_a_route_that_may_hang_is_tried_after_the_others(make_world, chat):
+    routes = [{"name": name, "address": chat.address} for name in ("first", "second")]
+    context = make_world(alerts={"routes": routes}).app.context
+    chat.refuses = True
+    found(context, one="one: late")
+    killed(context, "first")
+    chat.refuses = False
+    pass_time(context, 1)
+    assert list(found(context, one="one: late")["sent"]) == ["second", "first"]
