@@ -202,7 +202,10 @@ class Lake:
         filesystem, root = self._filesystem
         target = f"{root}/{_inside(path)}"
         if not _is_local(filesystem):
-            info = filesystem.info(target)
+            try:
+                info = filesystem.info(target)
+            except FileNotFoundError:
+                return False
             at = _modified_at(info)
             if at is None or at >= not_after:
                 return False

@@ -10,6 +10,7 @@ import contextlib
 import datetime as dt
 import io
 import os
+import re
 import tempfile
 import threading
 from pathlib import Path
@@ -33,6 +34,14 @@ TRY_MAX_S = 60
 _CONNECT_S = 5
 _BACK_OFF_MAX_S = 5
 _TRIES_MAX = 1_000
+_USERINFO = re.compile(r"://\S*@")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_NO_BUCKET = re.compile(r"status code: 404 ")
+_REFUSED = re.compile(
+    r"status code: (?:3\d\d|40[013]) (?!.*: RequestTimeout$)"  # an expired token and another region are 400, too
+    r"|redirect without LOCATION"  # another region
+    r"|//169\.254\.|/latest/(?:api|meta-data)/"  # no credentials: the machine is asked for a role
+)
 
 
 class ObjectStore:
@@ -90,8 +99,11 @@ class ObjectStore:
     def put_file(self, name: str, target: str) -> None:
         """Puts a local file, whole or not at all: by one request, so that nothing incomplete is left if the process dies."""
         content, target = Path(name).read_bytes(), target.strip("/")
-        with self._answering(target):
-            self._store.put(target, content, use_multipart=False)
+        try:
+            with self._answering(target):
+                self._store.put(target, content, use_multipart=False)
+        except FileNotFoundError:
+            raise self._no_bucket() from None
         self._keep(target, content)
 
     def exists(self, target: str) -> bool:
@@ -137,21 +149,34 @@ class ObjectStore:
     @contextlib.contextmanager
     def _answering(self, target: str) -> Iterator[None]:
         """Raises the project's errors for the store's; their first line has method, address and how long it was tried, and no secret."""
-        from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
+        from obstore.exceptions import BaseError
 
         try:
             yield
-        except NotFoundError:
+        except FileNotFoundError:
             raise FileNotFoundError(f"{self._address}/{target}") from None
-        except (PermissionDeniedError, UnauthenticatedError) as error:
-            raise ConfigurationError(
-                "SHELFSYNC_LAKE_URL",
-                f"{self._address} refuses this process: {_first_line(error)}",
-                "Give its credentials the right to read, write, list and delete there.",
-            ) from None
         except BaseError as error:
-            raise TryAgainError(f"lake {self._address}: {_first_line(error)}; look whether the store answers") from None
+            line = _line(error)
+            if _NO_BUCKET.search(line):
+                raise self._no_bucket() from None
+            if _REFUSED.search(line):
+                raise ConfigurationError(
+                    "SHELFSYNC_LAKE_URL",
+                    f"{self._address} refuses this process: {line}",
+                    "Look at AWS_REGION and at its rights to read, write, list and delete there, by AWS_ACCESS_KEY_ID and"
+                    " AWS_SECRET_ACCESS_KEY or the machine's role; no profile is read.",
+                ) from None
+            raise TryAgainError(f"lake {self._address}: {line}; look whether the store answers") from None
+
+    def _no_bucket(self) -> ConfigurationError:
+        return ConfigurationError(
+            "SHELFSYNC_LAKE_URL", f"{self._address}: there is no such bucket", "Create it, or correct the address."
+        )
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0].strip()[:500]
+def _line(error: Exception) -> str:
+    """The store's answer in one line: without a password of the endpoint, and with S3's own code at the end."""
+    text = str(error)
+    line = _USERINFO.sub("://***@", text.partition("\n")[0].partition("<")[0].rstrip(" :"))
+    code = _CODE.search(text)
+    return f"{line}: {code[1]}" if code else line

@@ -57,6 +57,10 @@ def test_a_file_that_is_removed_is_not_kept(each_s3):
         lake.open(path)
 
 
+def test_a_file_that_is_gone_already_needs_no_removal(each_s3):
+    assert not Lake(f"{each_s3}/gone").remove("log/store-001/a.csv", not_after=dt.datetime(2100, 1, 1, tzinfo=dt.UTC))
+
+
 def test_a_name_of_any_characters_is_one_and_the_same_for_another_client(each_s3):
     import fsspec
 

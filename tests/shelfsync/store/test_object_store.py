@@ -72,6 +72,16 @@ def test_a_store_that_is_away_for_a_while_is_waited_for_and_one_that_stays_away_
     assert "\n" not in str(caught.value)
 
 
+def test_a_bucket_that_does_not_exist_is_a_wrong_setting(s3):
+    lake = Lake("s3://none/x")
+    for call in (lambda: lake.write_bytes("log", "store-001", ".csv", b"x"), lambda: list(lake.folders())):
+        with pytest.raises(
+            ConfigurationError, match=r"SHELFSYNC_LAKE_URL: s3://none/x: .*no such bucket.* Create "
+        ) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
 def test_the_erps_files_are_read_and_a_new_one_is_found(s3, tmp_path):
     import fsspec
 
