@@ -45,7 +45,7 @@ _REFUSED = re.compile(
 
 
 class ObjectStore:
-    """Files below an address `s3://bucket/folder`. No request before the first use."""
+    """Files below an address `s3://bucket/folder`. No request before the first use; not for use across a fork."""
 
     protocol = "s3"
 
