@@ -92,9 +92,9 @@ def sync_through_faults(up: Several, faults: tuple[Callable[[Several], None], ..
     for chain, run in up.runs.items():
         up.airflow.ended(dag(chain), run, timeout_s=timeout_s)
         up.note(f"{chain} has ended")
-    up.note(
-        f"{up.journal()['requests']} requests; tried again: {up.tried_again()}; started again: {up.composed.restarts}"
-    )
+    counts = up.journal()
+    up.note(f"{counts['requests']} requests, at most {counts['max_requests_in_60s']} in 60 s")
+    up.note(f"tried again: {up.tried_again()}; started again: {up.composed.restarts}")
 
 
 def is_right(up: Several) -> None:
