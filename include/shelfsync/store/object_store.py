@@ -141,6 +141,8 @@ class ObjectStore:
     def _keep(self, target: str, content: bytes) -> None:
         with self._lock:
             self._kept.pop(target, None)
+            if len(content) > KEPT_BYTES:
+                return
             self._kept[target] = content
             held = sum(map(len, self._kept.values()))
             while held > KEPT_BYTES:
