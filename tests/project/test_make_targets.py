@@ -50,7 +50,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
         ("VENDORS=2", "SECONDS=4", "ARGS=--skus 60 --rest-s 0 --drain-s 20"), prints="bound_cycle_s"
     ),
     "bench-scale": Elsewhere("tests/benchmarks/test_scale.py", "scale.measured(2, 50, 2)"),
-    "bench-pages": Elsewhere("tests/benchmarks/test_pages.py", "pages.measure(context, 1)"),
+    "bench-pages": Elsewhere("tests/benchmarks/test_pages.py", "pages.main()"),
     "load": Here(("SECONDS=3", "RATE=100"), prints="0 missing"),
     "audit": Here(prints="audit: "),
     "sbom": Here(prints="sbom: dist/sbom.json"),
