@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 _FORMULA = re.compile(r"""(^|[;\t\r\n][;"'\s]*)(?=[=+\-@\t\r])""")
 """Where a cell begins like a formula; also inside a text, because many spreadsheets split a CSV at semicolons."""
@@ -32,11 +31,11 @@ def _guarded(value: Any) -> Any:
     return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
-def write_workbook(file: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """An XLSX with these columns, written a row at a time. Texts are texts, whatever they begin with; a number of more than 15 digits is a text."""
+def write_workbook(file: Any, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """An XLSX with these columns into a binary file, a row at a time. Texts are texts, whatever they begin with; a number of more than 15 digits is a text."""
     import xlsxwriter  # each worker would pay for it
 
-    with xlsxwriter.Workbook(str(file), {"constant_memory": True}) as book:
+    with xlsxwriter.Workbook(file, {"constant_memory": True}) as book:
         sheet, place = None, _SHEET_ROWS
         for row in rows:
             if place >= _SHEET_ROWS:

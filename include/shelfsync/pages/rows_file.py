@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
+from shelfsync.errors import DataError
 from shelfsync.spreadsheet import csv_text, write_workbook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from shelfsync.context import Context
 
 ROWS = 5_000
 """Rows that are read at once."""
+WORKBOOK_ROWS = 20_000
+"""Some three seconds of work before the answer begins."""
+_PART_BYTES = 1 << 20
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -45,16 +49,26 @@ def csv_file(names: Sequence[str], pages: Iterable[list[list[Any]]], name: str) 
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_named(name))
 
 
-def workbook_file(names: Sequence[str], pages: Iterable[list[list[Any]]], name: str) -> FileResponse:
-    """An XLSX of these columns. It is made on the disk, and removed when it is sent."""
-    with tempfile.NamedTemporaryFile(suffix=".xlsx", delete=False) as made:
-        file = Path(made.name)
+def workbook_file(names: Sequence[str], pages: Iterable[list[list[Any]]], name: str) -> StreamingResponse:
+    """An XLSX of these columns, made before the answer begins. Raises DataError if there are more than WORKBOOK_ROWS rows."""
+    made = tempfile.TemporaryFile()  # noqa: SIM115  open until it is sent
     try:
-        write_workbook(file, names, chain.from_iterable(pages))
+        write_workbook(made, names, _few(chain.from_iterable(pages)))
+        made.seek(0)
     except BaseException:
-        file.unlink()
+        made.close()
         raise
-    return FileResponse(file, media_type=WORKBOOK, headers=_named(name), background=BackgroundTask(file.unlink))
+    parts = iter(partial(made.read, _PART_BYTES), b"")
+    return StreamingResponse(parts, media_type=WORKBOOK, headers=_named(name), background=BackgroundTask(made.close))
+
+
+def _few(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    for number, row in enumerate(rows):
+        if number == WORKBOOK_ROWS:
+            raise DataError(
+                f"there are more than {WORKBOOK_ROWS:,} rows, too many for a workbook; take the CSV, or filter the list"
+            )
+        yield row
 
 
 def _named(name: str) -> dict[str, str]:

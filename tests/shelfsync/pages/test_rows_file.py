@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
 
 import pytest
 
 from shelfsync.errors import DataError
+from shelfsync.pages import rows_file
 from shelfsync.pages.rows_file import csv_file, workbook_file
 
 
@@ -25,10 +25,18 @@ def test_an_error_of_the_first_rows_comes_before_the_file():
         csv_file(["n"], broken_at_once(), "x.csv")
 
 
-def test_a_workbook_that_cannot_be_finished_leaves_no_file(tmp_path, monkeypatch):
+def test_a_workbook_leaves_no_file_whatever_becomes_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(DataError):
         workbook_file(["n"], _broken(), "x.xlsx")
+    kept = workbook_file(["n"], [[[1]]], "x.xlsx")
+    assert kept.headers["content-disposition"] == 'attachment; filename="x.xlsx"'
     assert list(tmp_path.iterdir()) == []
-    made = workbook_file(["n"], [[[1]]], "x.xlsx")
-    assert [Path(made.path)] == list(tmp_path.iterdir())
+    kept.background.func()
+
+
+def test_a_workbook_has_no_more_rows_than_an_answer_can_wait_for(monkeypatch):
+    monkeypatch.setattr(rows_file, "WORKBOOK_ROWS", 2)
+    workbook_file(["n"], [[[1], [2]]], "x.xlsx").background.func()
+    with pytest.raises(DataError, match="more than 2 rows, too many for a workbook; take the CSV"):
+        workbook_file(["n"], [[[1], [2]], [[3]]], "x.xlsx")
