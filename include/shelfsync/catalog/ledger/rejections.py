@@ -82,7 +82,7 @@ _LOCK = "SELECT FROM ledger.vendor WHERE vendor = :vendor FOR NO KEY UPDATE"
 COUNT = """
 INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, first_at, skus_md5)
 SELECT vendor, row_number() OVER (ORDER BY reason, kind, released_by IS NOT NULL), reason, kind, released_by IS NOT NULL,
-    count(*), min(first_at), md5(string_agg(sku, ',' ORDER BY sku))
+    count(*), min(first_at), md5(CAST(json_agg(sku ORDER BY sku) AS text))
 FROM ledger.rejection WHERE vendor = :vendor GROUP BY vendor, reason, kind, released_by IS NOT NULL
 """
 

@@ -114,6 +114,10 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     )
     delta = split.delta
     path = context.lake.write_table("delta", row.vendor, delta)
+    suppressed_path, absent_path = (
+        context.lake.write_table(kind, row.vendor, rows) if rows.num_rows else None
+        for kind, rows in (("suppressed", split.suppressed), ("absent", absent))
+    )
     counts = _counts(delta)
     # a rejection may go before the next run, and then the same rows ask for what this delta leaves out
     no_example = {"raw_digest": None} if rejected.num_rows else {}
@@ -129,11 +133,9 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
             released_path=None,
             held_path=None,
             changes_suppressed=split.suppressed.num_rows,
-            suppressed_path=context.lake.write_table("suppressed", row.vendor, split.suppressed)
-            if split.suppressed.num_rows
-            else None,
+            suppressed_path=suppressed_path,
             skus_absent=absent.num_rows,
-            absent_path=context.lake.write_table("absent", row.vendor, absent) if absent.num_rows else None,
+            absent_path=absent_path,
             base_version=0 if base is None else base.version,
             state=VendorState.OPEN if delta.num_rows else VendorState.UNCHANGED,
             **no_example,
