@@ -24,7 +24,7 @@ from shelfsync import display
 from shelfsync.chosen_chain import chain_in_use, choose, own_names
 from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
-from shelfsync.invisible_characters import plain, plain_json
+from shelfsync.invisible_characters import plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -89,13 +89,14 @@ _COMMON = [
 class Answer:
     """What a command found or did: `data` for scripts, `lines` for people. `error`: what failed, if the command did only a part.
 
-    `brief`: the error where the lines have its reasons already.
+    `brief`: the error where the lines have its reasons already. `file`: text for a program, printed before the lines as it is.
     """
 
     data: Any
     lines: Sequence[str | FittedTable]
     error: ShelfsyncError | None = None
     brief: str | None = None
+    file: str = ""
 
 
 def command(
@@ -308,12 +309,13 @@ Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How man
 
 
 def print_answer(answer: Answer, *, as_json: bool) -> None:
-    """Prints the data as JSON, or the lines. No control sequence in them reaches the terminal."""
+    """Prints the data as JSON, or the file and the lines. No control sequence in them reaches the terminal."""
     if as_json:
         _print_document("data", answer.data)
     elif not is_quiet():
         from shelfsync.terminal import wide_console
 
+        sys.stdout.write(plain_lines(answer.file.replace("\r\n", "\n")) if sys.stdout.isatty() else answer.file)
         console = wide_console()
         for line in answer.lines:
             if isinstance(line, str):

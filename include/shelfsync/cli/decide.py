@@ -207,12 +207,12 @@ def list_rejections(vendor: OneVendor = None, csv: AsCsv = False) -> Answer:
     from shelfsync.spreadsheet import csv_text
 
     with opened() as context:
-        result = listed(context, vendor)
         if csv:
             asked = {} if vendor is None else {"vendor": vendor}
-            pages = rejection_file.pages(context, asked, most=ROWS_OF_CSV)
-            rows = [rejection_file.names(context), *chain.from_iterable(pages)]
-            result["lines"] = [csv_text([row]).rstrip("\r\n") for row in rows]
+            rows = list(chain.from_iterable(rejection_file.pages(context, asked, most=ROWS_OF_CSV)))
+            names = rejection_file.names(context)
+            return Answer({"columns": names, "rows": rows}, [], file=csv_text([names, *rows]))
+        result = listed(context, vendor)
     return Answer(result, result.pop("lines"))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import io
 import re
 from zoneinfo import ZoneInfo
 
@@ -73,3 +75,16 @@ def test_a_person_reads_the_name_of_a_product_and_nothing_of_it_is_sent(here, sa
     held = here("holds", "show", "1")[1]
     assert "s00 (<b>Whole milk</b> s00)  changed  price 1.00 -> 10.00" in held
     assert all(product["title"] == "own title" for product in sandbox.products("store-001").values())
+
+
+def test_the_csv_of_rejections_has_every_text_as_it_is(here, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_ERP__COLUMNS", '{"name": "item_text"}')
+    text = "vendor,sku,price,quantity,active,item_text\nstore-001,odd,1,5,1,Not\u00a0there\n"
+    (tmp_path / "stock.csv").write_text(text, encoding="utf-8")
+    assert here("sync", "--full")[0] == 0
+    [row] = csv.DictReader(io.StringIO(here("rejections", "list", "--csv")[1], newline=""))
+    assert (row["sku"], row["item_text"], row["code"]) == ("odd", "Not\u00a0there", "unknown_sku")
+    document = data(here("rejections", "list", "--csv", "--json")[1])
+    assert [str(cell) for cell in document["rows"][0][:3]] == ["store-001", "odd", "Not\u00a0there"]
+    assert document["columns"] == list(row)
+    assert here("rejections", "list", "--csv", "--quiet")[1] == ""
