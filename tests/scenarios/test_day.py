@@ -217,6 +217,15 @@ def test_current_rejections(day, truth):
     assert {row.duration for row in rows} == {"permanent"}
 
 
+def test_rejections_counted_by_reason_are_those_of_each_sku(day):
+    counted = {
+        tuple(row) for row in _sql(day, "SELECT vendor, reason, kind, skus, first_at FROM warehouse.rejection_count")
+    }
+    each = "SELECT vendor, reason, kind, count(*), min(first_at) FROM warehouse.rejection GROUP BY vendor, reason, kind"
+    assert counted == {tuple(row) for row in _sql(day, each)}
+    assert counted
+
+
 def test_every_change_that_was_accepted_has_its_times(day, truth, read_of):
     rows = _sql(
         day,

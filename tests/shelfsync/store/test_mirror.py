@@ -13,7 +13,7 @@ from shelfsync.warehouse.every_table import metadata
 MIRRORS = [one for module in (catalog, promotions) for one in vars(module).values() if isinstance(one, Mirror)]
 LOADED = {
     *("baseline", "baseline_history", "missed_change", "quarantine", "sku_outcome"),
-    *("assortment_history", "drift", "observation", "product"),
+    *("assortment_history", "drift", "drift_count", "observation", "product"),
     *("promotion_finding", "promotion_outcome", "promotion_quarantine", "promotion_sku"),
     *("customer_order", "order_customer", "order_item", "order_promotion"),
 }
