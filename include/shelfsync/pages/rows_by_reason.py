@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_409_CONFLICT
 
 from shelfsync.catalog.steps import rejection_file
@@ -50,7 +50,7 @@ def rejections_file(request: Request) -> StreamingResponse:
 
 
 @REJECTIONS.router.get("/rejections.xlsx")
-def rejections_workbook(request: Request) -> FileResponse:
+def rejections_workbook(request: Request) -> StreamingResponse:
     """The same as a workbook."""
     return workbook_file(*_rejected(request), "rejections.xlsx")
 
