@@ -189,7 +189,9 @@ def overlapping(*rows: dict[str, Any], rule: Any, now: dt.datetime | None = None
     return {rows[row["row_number"] - 1]["campaign"]: row["message"] for row in lost}
 
 
-def priced(*rows: dict[str, Any], base: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def priced(
+    *rows: dict[str, Any], base: dict[str, Any], missing: tuple[str, ...] = (), **settings: Any
+) -> tuple[dict[str, Any], dict[str, str]]:
     """(SKU -> (bought, discounted, subtype, value), SKU -> reason) of the rows at a vendor with these base prices."""
     own = PromotionSettings(**{"values": "spec", **settings})
     heads = Heads(own)
@@ -199,7 +201,7 @@ def priced(*rows: dict[str, Any], base: dict[str, Any], **settings: Any) -> tupl
         dict.fromkeys(("price", "price_max"), None if price is None else Decimal(price)) | {"sku": sku}
         for sku, price in sorted(base.items())
     ]
-    judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT))
+    judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT), missing=missing)
     sent = {}
     for row in judged.rows.to_pylist():
         head = heads.all[row["head"]]
@@ -273,6 +275,8 @@ def test_a_row_whose_base_price_is_unknown_waits():
     assert (set(sent), waits) == ({"a", "off"}, {"new": "base_price_unknown"}), (
         "the guard cannot judge the price of new"
     )
+    missing = priced({"sku": "a"}, {"sku": "never"}, base={"a": "10"}, missing=("never",))
+    assert (set(missing[0]), missing[1]) == ({"a", "never"}, {}), "the platform rejected it as unknown"
     costly = {"sku": "off", "discount_type": "percentage", "price": "8", "cost": "5"}
     assert priced({"sku": "a"}, costly, base={"a": "10"})[1] == {"off": "base_price_unknown"}, "its cost needs a price"
     assert priced({"sku": "a"}, {"sku": "b"}, base={"a": None, "b": "10"})[1] == {"a": "base_price_unknown"}
