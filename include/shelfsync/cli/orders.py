@@ -309,7 +309,7 @@ def _line(row: dict[str, Any]) -> str:
 def _item(item: dict[str, Any]) -> str:
     amount = f"{item['weight']} kg" if item["weight"] is not None else f"{item['quantity']} x"
     price = "no price" if item["total_price"] is None else display.price(Decimal(item["total_price"]))
-    return f"  {amount} {display.product(item['sku'], item['name'])}: {item['status']}, {price}"
+    return f"  {amount} {display.product(item['sku'], item.get('name'))}: {item['status']}, {price}"
 
 
 def _feedback(feedback: dict[str, Any] | None) -> list[str]:

@@ -1,8 +1,6 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
-A row waits if its base price is unknown: the vendor has no known catalog, the SKU has no price in it, or it is not in it yet. The guard
-could not judge such a price. Outside the catalog a percentage needs no base price and is sent, unless the row has a cost. So is a SKU that
-the platform rejected as unknown: nobody can buy it there, and stores with the same rows stay one promotion.
+A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, or the SKU has no price in it.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`).
@@ -28,7 +26,6 @@ from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection
 
     import numpy.typing as npt
 
@@ -58,17 +55,11 @@ class Validated:
 
 
 def validate(
-    rows: pa.Table,
-    heads: Heads,
-    assortment: pa.Table,
-    *,
-    missing: Collection[str] = (),
-    rule: Overlap = "earliest",
-    now: dt.datetime | None = None,
+    rows: pa.Table, heads: Heads, assortment: pa.Table, *, rule: Overlap = "earliest", now: dt.datetime | None = None
 ) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown. `rule`: which of two campaigns that overlap runs.
 
-    `missing`: SKUs that the platform rejected as unknown at the vendor. Campaigns that are over at `now` compete with no other.
+    Campaigns that are over at `now` compete with no other.
     """
     findings = quarantine_reason.Findings(rows.num_rows)
     rows = with_bundles(rows, heads, assortment, findings)
@@ -80,8 +71,7 @@ def validate(
         if assortment.num_rows
         else np.ones(rows.num_rows, np.bool_)
     )
-    coming = ~mask(pc.is_in(column(rows, "sku"), value_set=pa.array(sorted(missing), pa.string())))
-    findings.note("base_price_unknown", (here | _compared(rows) & coming) & mask(base.is_null()))
+    findings.note("base_price_unknown", here & mask(base.is_null()))
     lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)
     where[list(lost)] = True
@@ -110,11 +100,6 @@ def base_prices(rows: pa.Table, assortment: pa.Table) -> pa.Array:
     """The lowest base price known for each row: of the vendor's catalog and of the ERP's window; null if none is known."""
     known = aligned(assortment, column(rows, "sku"), ("price",))["price"]
     return pc.min_element_wise(known, column(rows, "base_price"), skip_nulls=True)
-
-
-def _compared(rows: pa.Table) -> Mask:
-    """Rows that a guard judges by the base price. A percentage is its own share, but a cost is compared with a price."""
-    return mask(pc.or_(pc.not_equal(column(rows, "subtype"), "PERCENTAGE"), pc.is_valid(column(rows, "cost"))))
 
 
 def _not_below(rows: pa.Table, base: pa.Array) -> Mask:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promotion_shop import SKUS, STORES
+from promotion_shop import STORES
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
@@ -25,7 +25,6 @@ from shelfsync.rows.odd_key import Known
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
-SOLD = [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS]
 ROW = {
     "vendor": "v",
     "campaign": "c1",
@@ -189,9 +188,7 @@ def overlapping(*rows: dict[str, Any], rule: Any, now: dt.datetime | None = None
     return {rows[row["row_number"] - 1]["campaign"]: row["message"] for row in lost}
 
 
-def priced(
-    *rows: dict[str, Any], base: dict[str, Any], missing: tuple[str, ...] = (), **settings: Any
-) -> tuple[dict[str, Any], dict[str, str]]:
+def priced(*rows: dict[str, Any], base: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """(SKU -> (bought, discounted, subtype, value), SKU -> reason) of the rows at a vendor with these base prices."""
     own = PromotionSettings(**{"values": "spec", **settings})
     heads = Heads(own)
@@ -201,7 +198,7 @@ def priced(
         dict.fromkeys(("price", "price_max"), None if price is None else Decimal(price)) | {"sku": sku}
         for sku, price in sorted(base.items())
     ]
-    judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT), missing=missing)
+    judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT))
     sent = {}
     for row in judged.rows.to_pylist():
         head = heads.all[row["head"]]
@@ -270,15 +267,9 @@ def test_a_row_whose_base_price_is_unknown_waits():
     rows = [{"sku": "a"}, {"sku": "b", "base_price": "9"}, {"sku": "c", "base_price": "8"}]
     sent, waits = priced(*rows, base={})
     assert (set(sent), waits) == ({"b"}, {"a": "base_price_unknown", "c": "price_not_below_base"})
-    outside = [{"sku": "new"}, {"sku": "off", "discount_type": "percentage", "price": "8"}]
-    sent, waits = priced({"sku": "a"}, *outside, base={"a": "10"})
-    assert (set(sent), waits) == ({"a", "off"}, {"new": "base_price_unknown"}), (
-        "the guard cannot judge the price of new"
+    assert set(priced({"sku": "a"}, {"sku": "elsewhere"}, base={"a": "10"})[0]) == {"a", "elsewhere"}, (
+        "the assortment of the day does not decide"
     )
-    missing = priced({"sku": "a"}, {"sku": "never"}, base={"a": "10"}, missing=("never",))
-    assert (set(missing[0]), missing[1]) == ({"a", "never"}, {}), "the platform rejected it as unknown"
-    costly = {"sku": "off", "discount_type": "percentage", "price": "8", "cost": "5"}
-    assert priced({"sku": "a"}, costly, base={"a": "10"})[1] == {"off": "base_price_unknown"}, "its cost needs a price"
     assert priced({"sku": "a"}, {"sku": "b"}, base={"a": None, "b": "10"})[1] == {"a": "base_price_unknown"}
 
 
@@ -310,21 +301,6 @@ def test_a_base_price_that_a_campaign_waits_for_is_reported_until_it_is_planned(
     assert vendors_with_new_prices(context) == ["store-004"]
     shop.sync()
     assert vendors_with_new_prices(context) == [], "what still waits starts nothing"
-
-
-@pytest.mark.slow
-def test_a_hundredth_of_a_price_is_held_also_for_a_sku_that_no_sync_has_brought_yet(make_shop):
-    shop = make_shop(promotions={"discount_share_max": 0.9})
-    fresh = {"sku": "fresh", "title": "Fresh", "price": 9.0, "active": True}
-    shop.world.platform.put_products("store-001", [*SOLD, fresh])
-    shop.erp.put("c1", "fresh", "0.08")
-    shop.erp.put("c1", "a", "8")
-    shop.sync()
-    assert shop.seen() == {"a": 8.0}
-    shop.world.erp.put("store-001", "fresh", "10.00")
-    shop.world.sync()
-    summary = shop.sync()
-    assert (shop.seen(), summary["counts"]["held"]) == ({"a": 8.0}, 1)
 
 
 @pytest.mark.slow

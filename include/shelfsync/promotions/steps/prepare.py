@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.catalog.assortment.known_skus import known_of_any
-from shelfsync.catalog.assortment.unknown_skus import unknown_now
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of
@@ -163,14 +162,7 @@ class _Preparation:
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
-        judged = validate(
-            both.rows,
-            self._heads,
-            assortment,
-            missing=unknown_now(self._context, vendor),
-            rule=self._settings.overlap,
-            now=self._now,
-        )
+        judged = validate(both.rows, self._heads, assortment, rule=self._settings.overlap, now=self._now)
         guarded = guard(
             judged.rows,
             self._heads.all,

@@ -32,7 +32,7 @@ def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tm
     assert (rejected.returncode, "9 pieces are more than the 4" in rejected.stdout) == (4, True)
     result.write_text(json.dumps({"items": [{"sku": "MILK", "status": "picked", "quantity": 1}]}))
     checked = run("fulfil", third["order_id"], "--result", str(result), "--dry-run")
-    assert "1 x MILK : IN_CART, 1.5" in checked.stdout.partition("the order would become:")[2]
+    assert "1 x MILK: IN_CART, 1.50" in checked.stdout.partition("the order would become:")[2]
     asked = run("cancel", third["order_id"], "--reason", "CLOSED")
     assert (asked.returncode, world.shown(third)["status"]) == (1, "RECEIVED"), "the command was not confirmed"
     assert run("cancel", third["order_id"], "--reason", "CLOSED", "--force").returncode == 0
