@@ -6,11 +6,7 @@ locks="requirements.txt requirements-erp.txt requirements-celery.txt"
 wanted="$(cat $locks requirements-build.txt pyproject.toml scripts/celery_image.sh | cksum) $(pwd)"
 stamp=.tools/celery/shelfsync-setup
 [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && exit 0
-for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
-    if "$uv" --version >/dev/null 2>&1; then break; fi
-done
-index="${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2>/dev/null || true)}"
-if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}" ]; then export UV_DEFAULT_INDEX="$index"; fi
+. scripts/uv.sh
 "$uv" venv --quiet --clear --python .venv/bin/python .tools/celery
 for lock in $locks; do
     "$uv" pip install --quiet --require-hashes --python .tools/celery/bin/python --requirement "$lock"

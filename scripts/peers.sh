@@ -6,11 +6,7 @@ cd "$(dirname "$0")/.."
 wanted="$(cat requirements-bench.txt scripts/peers.sh | cksum)"
 stamp=.tools/peers.stamp
 [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && exit 0
-for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
-    if "$uv" --version >/dev/null 2>&1; then break; fi
-done
-index="${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2>/dev/null || true)}"
-if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}" ]; then export UV_DEFAULT_INDEX="$index"; fi
+. scripts/uv.sh
 echo "bench: installing what is measured against"
 rm -rf .tools/peers
 if "$uv" pip install --quiet --require-hashes --python .venv/bin/python --target .tools/peers -r requirements-bench.txt; then

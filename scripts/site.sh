@@ -5,11 +5,7 @@ cd "$(dirname "$0")/.."
 wanted="$(cat requirements-docs.txt scripts/site.sh | cksum)"
 stamp=.tools/docs/shelfsync-setup
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-    for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
-        if "$uv" --version >/dev/null 2>&1; then break; fi
-    done
-    index="${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2>/dev/null || true)}"
-    if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}" ]; then export UV_DEFAULT_INDEX="$index"; fi
+    . scripts/uv.sh
     echo "docs: installing what builds the site"
     "$uv" venv --quiet --clear --python .venv/bin/python .tools/docs
     "$uv" pip sync --quiet --require-hashes --python .tools/docs/bin/python requirements-docs.txt
