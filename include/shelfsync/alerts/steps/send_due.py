@@ -40,7 +40,7 @@ KEPT_TRIES = 5
 """So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat."""
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
-_LOCK = 7_305_002
+_LOCK = 7_305_003  # a number of its own: sending may take minutes, and loads lock 7_305_002
 """One process sends at a time: two would send the same message."""
 
 
