@@ -56,8 +56,6 @@ State = Annotated[
     ),
 ]
 AsCsv = Annotated[bool, typer.Option("--csv", help="As a CSV for a spreadsheet.")]
-ROWS_OF_CSV = 5_000
-"""Rows that are read at once."""
 Rows = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="How many rows at most; 0: all.")]
 Past = Annotated[
     dt.timedelta,
@@ -209,7 +207,7 @@ def list_rejections(vendor: OneVendor = None, csv: AsCsv = False) -> Answer:
     with opened() as context:
         if csv:
             asked = {} if vendor is None else {"vendor": vendor}
-            rows = list(chain.from_iterable(rejection_file.pages(context, asked, most=ROWS_OF_CSV)))
+            rows = list(chain.from_iterable(rejection_file.pages(context, asked)))
             names = rejection_file.names(context)
             return Answer({"columns": names, "rows": rows}, [], file=csv_text([names, *rows]))
         result = listed(context, vendor)

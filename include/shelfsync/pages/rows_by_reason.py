@@ -14,7 +14,6 @@ from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
 from shelfsync.pages.lists import Field, asked_of, list_file, list_values
-from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import csv_file, workbook_file
 from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
 
@@ -74,7 +73,7 @@ def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
 
 def _rejected(request: Request) -> tuple[list[str], Iterator[list[list[Any]]]]:
     asked, app = asked_of(request, REJECTED), context(request)
-    rows = rejection_file.pages(app, asked.filters, order=asked.order, most=ROWS_OF_FILE)
+    rows = rejection_file.pages(app, asked.filters, order=asked.order)
     return rejection_file.names(app), rows
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.back_off import waits_s
-from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.ledger import tables, vendors
 from shelfsync.catalog.rejection import FOR_NOW
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import boolean, instant, line, metadata, moment, number, text
@@ -78,7 +78,6 @@ rejection_count = sa.Table(
     comment="The rejections of each vendor by reason, counted in the transaction that changes them",
 )
 
-_LOCK = "SELECT FROM ledger.vendor WHERE vendor = :vendor FOR NO KEY UPDATE"
 COUNT = """
 INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, first_at, skus_md5)
 SELECT vendor, row_number() OVER (ORDER BY reason, kind, released_by IS NOT NULL), reason, kind, released_by IS NOT NULL,
@@ -90,7 +89,7 @@ FROM ledger.rejection WHERE vendor = :vendor GROUP BY vendor, reason, kind, rele
 @contextmanager
 def _counted_again(connection: Connection, vendor: str) -> Iterator[None]:
     """Counts the vendor's rejections after the block has changed them. Of two transactions, the second waits, so each counts every row."""
-    connection.execute(sa.text(_LOCK), {"vendor": vendor})
+    vendors.lock(connection, vendor)
     yield
     connection.execute(rejection_count.delete().where(rejection_count.c.vendor == vendor))
     connection.execute(sa.text(COUNT), {"vendor": vendor})

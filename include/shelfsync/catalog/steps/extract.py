@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
@@ -120,7 +121,7 @@ def _whole(
             in_report.error("extract: vendor %s: %s", name, why)
             partition.leave_out(name)
         files = partition.finish()
-        totals, total_rows = of_no_store(context, files, known_stores(context))
+        totals, total_rows = of_no_store(context, files, partial(known_stores, context))
         files = {name: file for name, file in files.items() if name not in totals}
         nameless = quarantined(context, partition, total_rows)
         nameless_rows = partition.nameless_rows + total_rows.num_rows

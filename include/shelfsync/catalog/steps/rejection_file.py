@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _OF_ERP = ("vendor", "sku", "name", "barcode", "price", "quantity", "active", "max_sales_quantity")
 _OF_PLATFORM = ("field", "value", "code", "reason", "action")
+_ROWS = 5_000
 _WHEN = ("times", "first_at", "last_at", "next_try_at", "released_by")
 _FIELDS = {
     "barcode": "barcode|ean|gtin",
@@ -33,9 +34,9 @@ def names(context: Context) -> list[str]:
     return [*(own.get(name, name) for name in _OF_ERP), *_OF_PLATFORM, *_WHEN]
 
 
-def pages(context: Context, asked: Mapping[str, str], *, order: str = "", most: int) -> Iterator[list[list[Any]]]:
-    """The rejections by these filters, `most` rows at a time, in the order of `names`."""
-    for rows in every_page(context.engine.connect, REJECTED, asked, order=order, most=most):
+def pages(context: Context, asked: Mapping[str, str], *, order: str = "") -> Iterator[list[list[Any]]]:
+    """The rejections by these filters, some thousands of rows at a time, in the order of `names`."""
+    for rows in every_page(context.engine.connect, REJECTED, asked, order=order, most=_ROWS):
         yield [_cells(row) for row in with_names_of_vendors(context, rows)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shelfsync.errors import some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     import pyarrow as pa
 
@@ -20,11 +20,11 @@ _ROWS_OF_TOTALS_MAX = 20
 
 
 def of_no_store(
-    context: Context, files: Mapping[str, tuple[str, int]], stores: Container[str]
+    context: Context, files: Mapping[str, tuple[str, int]], stores: Callable[[], Container[str]]
 ) -> tuple[list[str], pa.Table]:
     """The vendors of `files` (path, rows) all of whose rows are totals; and these rows, as a reader marks them (RAW).
 
-    A vendor of `stores`, which are known, is none, and in a long list none is looked for.
+    A vendor of `stores`, which are known, is none; they are asked for only if a name is a word for a total. In a long list none is looked for.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -33,8 +33,11 @@ def of_no_store(
     from shelfsync.rows.quarantine_reason import NO_ROW
     from shelfsync.schemas import RAW
 
-    new = sorted(name for name, (_, rows) in files.items() if name not in stores and rows <= _ROWS_OF_TOTALS_MAX)
-    words = [name for name, may in zip(new, total_row.may_be(pa.array(new, pa.string())), strict=True) if may]
+    small = sorted(name for name, (_, rows) in files.items() if rows <= _ROWS_OF_TOTALS_MAX)
+    words = [name for name, may in zip(small, total_row.may_be(pa.array(small, pa.string())), strict=True) if may]
+    if words:
+        known = stores()
+        words = [name for name in words if name not in known]
     every = sum(rows for _, rows in files.values())
     if not words or every > total_row.ROWS_MAX:
         return [], RAW.empty_table()

@@ -30,7 +30,7 @@ def test_page_and_command_have_the_same_rows_under_the_names_of_the_erp(world):
     context.settings.erp.columns.update({"sku": "item_code", "price": "item_price"})
     names = rejection_file.names(context)
     assert names[:5] == ["vendor", "item_code", "name", "barcode", "item_price"]
-    [[row]] = rejection_file.pages(context, {}, most=10)
+    [[row]] = rejection_file.pages(context, {})
     found = dict(zip(names, row, strict=True))
     assert (found["item_code"], found["field"], found["value"], found["code"]) == (
         "00471",

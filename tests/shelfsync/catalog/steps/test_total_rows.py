@@ -28,7 +28,7 @@ def found(world):
                 schema=RAW,
             )
             files[vendor] = (world.app.context.lake.write_table("raw", vendor, table), table.num_rows)
-        names, marked = of_no_store(world.app.context, files, stores)
+        names, marked = of_no_store(world.app.context, files, lambda: stores)
         return names, marked["sku"].to_pylist()
 
     return look
