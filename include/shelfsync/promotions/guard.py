@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from shelfsync import display
 from shelfsync.promotions.schemas import HELD, KEPT
-from shelfsync.promotions.validate import base_prices
+from shelfsync.promotions.validate import base_prices, priced
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.truth import mask
 from shelfsync.schemas import PRICE
@@ -82,9 +82,13 @@ def guard(
     settings: PromotionSettings,
     *,
     vendor: str,
+    asked: pa.Table | None = None,
     approved: Callable[[Hold], Collection[str]],
 ) -> Guarded:
-    """`approved` returns the keys of the rows of a hold that an operator has approved; exactly these values pass."""
+    """`approved` returns the keys of the rows of a hold that an operator has approved; exactly these values pass.
+
+    `asked` (ASKED): SKUs of the ERP that the vendor's `assortment` (ASSORTMENT) lacks.
+    """
     held = np.zeros(rows.num_rows, np.bool_)
     holds: list[Hold] = []
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
@@ -92,9 +96,12 @@ def guard(
     codes = {name: code for code, name in enumerate(names)}
     campaigns = np.array([codes[head.campaign] for head in heads] or [0], np.int64)[numbers]
     parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)[numbers]
-    base = base_prices(rows, assortment)
+    known = priced(assortment, asked)
+    base = base_prices(rows, known)
     off = _off(rows, base, parts)
-    for rule in _rules(rows, campaigns, parts, base, off, assortment, settings):
+    cost = pc.coalesce(column(rows, "cost"), aligned(known, column(rows, "sku"), ("cost",))["cost"])
+    on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
+    for rule in _rules(rows, campaigns, parts, base, off, _floats(cost), on_sale, settings):
         places = np.flatnonzero(rule.trips)
         places = places[np.argsort(campaigns[places], kind="stable")]
         for of_campaign in np.split(places, np.flatnonzero(np.diff(campaigns[places])) + 1) if len(places) else ():
@@ -141,17 +148,16 @@ def _rules(
     part: np.ndarray,
     base: pa.Array,
     off: np.ndarray,
-    assortment: pa.Table,
+    cost: np.ndarray,
+    on_sale: int,
     settings: PromotionSettings,
 ) -> list[_Rule]:
-    """What each rule holds. `campaigns`: a number for each row's; `part`: the share of its pieces that is discounted."""
-    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
+    """What each rule holds. `campaigns`: a number for each row's; `part`: the share of its pieces that is discounted; `on_sale`: SKUs."""
     with np.errstate(invalid="ignore"):
         deep = off > settings.discount_share_max + ROUNDING
         loss = _floats(base) * (1 - off) < cost
         final = mask(pc.equal(column(rows, "subtype"), "FINAL_PRICE")) & (part == 1)
         loss = np.where(final, _floats(column(rows, "value")) < cost, loss)
-    on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
     skus = column(rows, "sku").dictionary_encode()
     codes = np.asarray(skus.indices.to_numpy(zero_copy_only=False), np.int64)
     pairs = np.unique(campaigns * (len(skus.dictionary) + 1) + codes)  # each SKU of a campaign once

@@ -99,6 +99,9 @@ ASSORTMENT = pa.schema(
 )
 """A vendor's known assortment, unique by sku."""
 
+ASKED = pa.schema([ASSORTMENT.field(name) for name in ("sku", "price", "cost")])
+"""What the ERP asks of a vendor's catalog, unique by sku; the price of a quarantined row is null."""
+
 REJECTED = pa.schema(
     [
         pa.field("vendor", pa.string(), nullable=False),

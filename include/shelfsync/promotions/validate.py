@@ -1,6 +1,7 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
-A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, or the SKU has no price in it.
+A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, the SKU has no price in it,
+or the ERP has the SKU and quarantine its price.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`).
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.bundle import with_bundles
 from shelfsync.promotions.overlap import decided
-from shelfsync.promotions.schemas import KEPT
+from shelfsync.promotions.schemas import ASKED, KEPT
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.truth import mask
 
@@ -55,15 +56,22 @@ class Validated:
 
 
 def validate(
-    rows: pa.Table, heads: Heads, assortment: pa.Table, *, rule: Overlap = "earliest", now: dt.datetime | None = None
+    rows: pa.Table,
+    heads: Heads,
+    assortment: pa.Table,
+    asked: pa.Table | None = None,
+    *,
+    rule: Overlap = "earliest",
+    now: dt.datetime | None = None,
 ) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown. `rule`: which of two campaigns that overlap runs.
 
+    `asked` (ASKED): SKUs of the ERP that the assortment lacks.
     Campaigns that are over at `now` compete with no other.
     """
     findings = quarantine_reason.Findings(rows.num_rows)
     rows = with_bundles(rows, heads, assortment, findings)
-    base = base_prices(rows, assortment)
+    base = base_prices(rows, priced(assortment, asked))
     findings.note("price_not_below_base", _not_below(rows, base))
     known_skus = column(assortment, "sku")
     here = (
@@ -71,6 +79,8 @@ def validate(
         if assortment.num_rows
         else np.ones(rows.num_rows, np.bool_)
     )
+    if asked is not None:
+        here = here | mask(pc.is_in(column(rows, "sku"), value_set=column(asked, "sku")))
     findings.note("base_price_unknown", here & mask(base.is_null()))
     lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)
@@ -96,9 +106,15 @@ def validate(
     )
 
 
-def base_prices(rows: pa.Table, assortment: pa.Table) -> pa.Array:
-    """The lowest base price known for each row: of the vendor's catalog and of the ERP's window; null if none is known."""
-    known = aligned(assortment, column(rows, "sku"), ("price",))["price"]
+def priced(assortment: pa.Table, asked: pa.Table | None) -> pa.Table:
+    """ASKED: price and cost of each SKU of the vendor's assortment, and of the ERP's SKUs that it lacks."""
+    known = assortment.select(ASKED.names)
+    return known if asked is None else pa.concat_tables([known, asked])
+
+
+def base_prices(rows: pa.Table, priced: pa.Table) -> pa.Array:
+    """The lowest base price known for each row: of the vendor's catalog (ASKED) and of the ERP's window; null if none is known."""
+    known = aligned(priced, column(rows, "sku"), ("price",))["price"]
     return pc.min_element_wise(known, column(rows, "base_price"), skip_nulls=True)
 
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.assortment import state
+from shelfsync.catalog.ledger import vendor_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from shelfsync.context import Context
@@ -25,7 +28,6 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
 
     from shelfsync.promotions.schemas import ASSORTMENT
     from shelfsync.rows.alignment import aligned, ascending, column
-    from shelfsync.schemas import SNAPSHOT, completed
 
     with context.engine.connect() as connection:
         base = state.acknowledged(connection, vendor)
@@ -53,14 +55,72 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
     price, highest = column(merged, "price"), column(merged, "price_max" if len(known) > 1 else "price")
     cost = pa.nulls(len(skus), ASSORTMENT.field("cost").type)
     if snapshot is not None:
-        asked = pa.schema([SNAPSHOT.field(name) for name in ("sku", "price", "cost")])
-        values = completed(context.lake.read_table(snapshot, columns=asked.names), asked)
-        wanted = aligned(values, skus, ("price", "cost"))
+        wanted = aligned(_asked(context, snapshot), skus, ("price", "cost"))
         price, cost = pc.min_element_wise(price, wanted["price"], skip_nulls=True), wanted["cost"]
         highest = pc.max_element_wise(highest, wanted["price"], skip_nulls=True)
     columns = [skus, price, highest, column(merged, "active"), cost]
     assortment = pa.Table.from_arrays(columns, schema=ASSORTMENT)
     return assortment if ascending(skus) else assortment.sort_by("sku").combine_chunks()
+
+
+def asked_beside(context: Context, vendor: str, rows: pa.Table, assortment: pa.Table) -> pa.Table | None:
+    """ASKED of the SKUs of these rows (ROWS) that the vendor's assortment lacks and the ERP's newest reading has; None: there is none.
+
+    A campaign may name them before the platform has acknowledged them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.promotions.schemas import ASKED
+    from shelfsync.rows.alignment import column
+
+    skus = column(rows, "sku")
+    lacking = pc.unique(skus.filter(pc.invert(pc.is_in(skus, value_set=column(assortment, "sku")))))
+    if not len(lacking):
+        return None
+    with context.engine.connect() as connection:
+        last = vendor_runs.last_snapshot(connection, vendor)
+    if last is None:
+        return None
+    asked = _asked(context, last.snapshot_path)
+    asked = asked.filter(pc.is_in(asked["sku"], value_set=lacking))
+    if last.quarantine_path is None:
+        return asked
+    quarantined = column(context.lake.read_table(last.quarantine_path, columns=["sku"]), "sku")
+    faulty = lacking.filter(
+        pc.and_(pc.is_in(lacking, value_set=quarantined), pc.invert(pc.is_in(lacking, value_set=column(asked, "sku"))))
+    )
+    nulls = [pa.nulls(len(faulty), ASKED.field(name).type) for name in ("price", "cost")]
+    return pa.concat_tables([asked, pa.Table.from_arrays([faulty, *nulls], schema=ASKED)])
+
+
+def asked_anywhere(context: Context, vendors: Iterable[str]) -> pa.Table:
+    """ASKED without costs: the highest price of each SKU in the newest snapshots of these vendors. Memory grows with the SKUs of all, not with vendors."""
+    import pyarrow as pa
+
+    from shelfsync.promotions.schemas import ASKED
+
+    found = ASKED.empty_table()
+    for vendor in vendors:
+        with context.engine.connect() as connection:
+            snapshot = state.wanted(connection, vendor)
+        if snapshot is None:
+            continue
+        both = pa.concat_tables([found, _asked(context, snapshot)])
+        highest = both.group_by("sku", use_threads=False).aggregate([("price", "max")])
+        costs = pa.nulls(highest.num_rows, ASKED.field("cost").type)
+        found = pa.Table.from_arrays([highest["sku"], highest["price_max"], costs], schema=ASKED)
+    return found
+
+
+def _asked(context: Context, snapshot: str) -> pa.Table:
+    import pyarrow as pa
+
+    from shelfsync.promotions.schemas import ASKED
+    from shelfsync.schemas import SNAPSHOT, completed
+
+    columns = pa.schema([SNAPSHOT.field(name) for name in ASKED.names])
+    return completed(context.lake.read_table(snapshot, columns=columns.names), columns).cast(ASKED)
 
 
 def _without_prices(shown: pa.Table, skus: list[str]) -> pa.Table:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.assortment import state
 from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
@@ -23,7 +24,7 @@ from shelfsync.promotions.normalise import merged, normalise, quarantined
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
-from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
+from shelfsync.promotions.steps.assortment import asked_anywhere, asked_beside, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
 from shelfsync.store.metadata import instant
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.normalise import Normalised
+    from shelfsync.promotions.validate import Validated
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +103,7 @@ class _Preparation:
             self._approved = approved_by_kind(decided_holds.approved(connection, Subject.PROMOTIONS))
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()
+        self._anywhere: pa.Table | None = None
         self._stored = {known.wanted_path for known in self._known}
         self._by_name: dict[tuple[Any, ...], list[Promotion]] = defaultdict(list)
         self._by_campaign: dict[str, list[Promotion]] = defaultdict(list)
@@ -162,13 +165,15 @@ class _Preparation:
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
-        judged = validate(both.rows, self._heads, assortment, rule=self._settings.overlap, now=self._now)
+        asked = asked_beside(self._context, vendor, both.rows, assortment)
+        judged = validate(both.rows, self._heads, assortment, asked, rule=self._settings.overlap, now=self._now)
         guarded = guard(
             judged.rows,
             self._heads.all,
             assortment,
             self._settings,
             vendor=vendor,
+            asked=self._asked_for_guards(judged, asked),
             approved=self._approved_keys,
         )
         quarantine = own.quarantine
@@ -207,6 +212,25 @@ class _Preparation:
         ]
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
+
+    def _asked_for_guards(self, judged: Validated, asked: pa.Table | None) -> pa.Table | None:
+        """Also the price of other vendors for a SKU that neither this one nor its rows of the ERP have: the campaign names it for all."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from shelfsync.rows.alignment import column
+
+        lacking = judged.unknown
+        if asked is not None:
+            lacking = lacking.filter(pc.invert(pc.is_in(lacking, value_set=column(asked, "sku"))))
+        if not len(lacking):
+            return asked
+        if self._anywhere is None:
+            with self._context.engine.connect() as connection:
+                vendors = sorted(state.known_vendors(connection))
+            self._anywhere = asked_anywhere(self._context, vendors)
+        elsewhere = self._anywhere.filter(pc.is_in(self._anywhere["sku"], value_set=lacking))
+        return elsewhere if asked is None else pa.concat_tables([asked, elsewhere])
 
     def _approved_keys(self, hold: Hold) -> Collection[str]:
         """The rows of a hold that an operator has approved. Only if something of it changed, files of earlier holds are read."""

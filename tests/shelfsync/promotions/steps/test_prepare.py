@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
-from promotion_shop import STORES
+from promotion_shop import SKUS, STORES
 from shelfsync.cli import decide
 from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.promotions.steps.deliver import deliver
@@ -187,6 +187,46 @@ def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
     )
     held = shop.world.app.promotions.status()["held"]
     assert [(row["rule"], row["rows"]) for row in held] == [("offer_below_cost", 1)]
+
+
+@pytest.mark.slow
+def test_a_price_of_a_sku_that_no_sync_has_acknowledged_is_compared_with_the_erps_own(shop):
+    for sku in "ef":
+        shop.world.erp.put("store-001", sku, "10.00")
+    shop.world.sync()  # the platform does not know the SKUs yet, and rejects them
+    titled = {"title": "new", "price": 9.0, "active": True}
+    shop.world.platform.put_products("store-001", [{"sku": sku, **titled} for sku in "ef"])
+    shop.erp.put("c1", "e", "0.10")
+    shop.erp.put("c1", "f", "8")
+    shop.sync()
+    assert shop.seen() == {"f": 8.0}
+    held = shop.world.app.promotions.status()["held"]
+    assert [(row["rule"], row["rows"]) for row in held] == [("discount", 1)]
+
+
+@pytest.mark.slow
+def test_a_price_for_all_vendors_is_compared_with_others_where_the_erp_lacks_the_sku(shop):
+    shop.world.erp.put("store-001", "e", "10.00")
+    products = [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in (*SKUS, "e")]
+    for vendor in ("store-001", "store-002"):
+        shop.world.platform.put_products(vendor, products)
+    shop.world.sync()
+    shop.erp.put("c1", "e", "0.10", vendor="*")
+    shop.erp.put("c2", "a", "8", vendor="*")
+    shop.sync()
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 8.0}, {"a": 8.0})
+    held = shop.world.app.promotions.status()["held"]
+    assert {(row["rule"], row["vendor"]) for row in held} == {("discount", vendor) for vendor in STORES}
+
+
+@pytest.mark.slow
+def test_a_price_waits_while_the_erps_own_price_of_its_sku_is_quarantined(shop):
+    shop.world.erp.put("store-001", "e", "ten")
+    shop.world.platform.put_products("store-001", [{"sku": "e", "title": "new", "price": 9.0, "active": True}])
+    shop.world.sync()
+    shop.erp.put("c1", "e", "0.10")
+    assert "1 rows wait for base prices of 1 vendors (store-001)" in "\n".join(shop.sync()["lines"])
+    assert shop.seen() == {}
 
 
 @pytest.mark.slow
