@@ -60,6 +60,16 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
 
 
 @contextlib.contextmanager
+def open_database(settings: Settings) -> Iterator[tuple[Engine, Lake]]:
+    """Database and lake as they are, also those of another version: nothing is migrated, and no embedded database is created."""
+    require(settings.chain, chain_names())
+    with _addresses(settings) as (own, _), contextlib.ExitStack() as stack:
+        engine = create_engine(own)
+        stack.callback(engine.dispose)
+        yield engine, Lake(settings.lake)
+
+
+@contextlib.contextmanager
 def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
     """The database of the ledger, and the one that counts requests."""
     limits = settings.rate_limit.database_url

@@ -233,6 +233,14 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "duckdb": (
         Call(("today.duckdb",), claim=lambda data: data["warehouse.baseline"] > 20_000, prints="warehouse.drift"),
     ),
+    "state save": (
+        Call(
+            ("now.state", "--unfinished"),
+            claim=lambda data: data["tables"]["warehouse.baseline"] > 20_000,
+            prints="warehouse.baseline",
+        ),
+    ),
+    "state load": (Call(("none.state",), exit_code=4, claim=lambda error: "No such file" in error["message"]),),
     "pause": (
         Call(("store-006", "--reason", "stocktaking", "--user", "ada"), prints="store-006"),
         Call(("--whole-chain", "--reason", "stocktaking"), prints="demo-chain"),

@@ -12,7 +12,7 @@ import typer
 
 from shelfsync.access import keep_private
 from shelfsync.chosen_chain import choose
-from shelfsync.cli import alerts, chains, control, data, decide, inspect, orders, promotions, sandbox, sync
+from shelfsync.cli import alerts, chains, control, data, decide, inspect, orders, promotions, sandbox, state, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -111,6 +111,7 @@ command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel
 command(app, "shelfsync change-table", "shelfsync change-table --quiet", panel=DATA)(data.change_table)
 app.add_typer(data.change_files, name="change-files", rich_help_panel=DATA)
 app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
+app.add_typer(state.app, name="state", rich_help_panel=DATA)
 
 
 Platform = Annotated[

@@ -23,5 +23,5 @@ def require_known(script: ScriptDirectory, revision: str | None) -> None:
             "SHELFSYNC_DATABASE_URL",
             f"the tables in this database are of revision {revision}, which this version of shelfsync does not know: a newer version"
             " made them, or one from before the first release",
-            "Run the version that made them, or give shelfsync an empty database, which the next full sync fills",
+            "Run the version that made them. Or save their state (`shelfsync state save FILE`), and load it into an empty database: docs/how-to/upgrade.md",
         ) from None

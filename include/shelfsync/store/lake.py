@@ -12,6 +12,7 @@ import datetime as dt
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.store.object_store import ObjectStore
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     import pyarrow as pa
 
@@ -141,6 +142,20 @@ class Lake:
     @contextlib.contextmanager
     def staged(self, kind: str, vendor: str, suffix: str, digest: str | None = None) -> Iterator[Staged]:
         """A file to write to. It is published under its digest if the block succeeds, and removed if it fails."""
+
+        def named(written: Path) -> str:
+            return _path(kind, vendor, digest or _sha256(written), suffix)
+
+        with self._staged(f"{kind} of vendor {vendor!r}", suffix, named) as staged:
+            yield staged
+
+    def put(self, path: str, source: IO[bytes]) -> None:
+        """Publishes a file of another lake under the path that it had there."""
+        with self._staged(path, Path(path).suffix, lambda _: _inside(path)) as staged:
+            shutil.copyfileobj(source, staged.file, _CHUNK_BYTES)
+
+    @contextlib.contextmanager
+    def _staged(self, what: str, suffix: str, named: Callable[[Path], str]) -> Iterator[Staged]:
         folder = self._staging_folder()
         handle, name = tempfile.mkstemp(dir=folder, suffix=suffix)
         try:
@@ -149,14 +164,12 @@ class Lake:
                 yield staged
                 file.flush()
                 os.fsync(file.fileno())
-            staged.path = _path(kind, vendor, digest or _sha256(Path(name)), suffix)
+            staged.path = named(Path(name))
             self._publish(name, staged.path)
         except OSError as error:
             if error.errno is None:
                 raise
-            raise TryAgainError(
-                f"lake {self.root}: {kind} of vendor {vendor!r} could not be written: {error.strerror}"
-            ) from error
+            raise TryAgainError(f"lake {self.root}: {what} could not be written: {error.strerror}") from error
         finally:
             Path(name).unlink(missing_ok=True)
 

@@ -25,6 +25,7 @@ import shelfsync.catalog.warehouse.tables
 import shelfsync.decisions.ledger.tables
 import shelfsync.inbox.events
 import shelfsync.inbox.refusals
+import shelfsync.loaded_states
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record
 import shelfsync.outages

@@ -21,8 +21,13 @@ from shelfsync.store.named_file import NamedFile
 from shelfsync.warehouse import duck
 
 OTHER_USER = 65534
-WRITES = {"plan --out": ("plan", "--out"), "duckdb FILE": ("duckdb",), "metrics --output": ("metrics", "--output")}
-READS = {"apply FILE", "orders fulfil --result", "sniff FILE", "change-files replay FILE"}
+WRITES = {
+    "plan --out": ("plan", "--out"),
+    "duckdb FILE": ("duckdb",),
+    "metrics --output": ("metrics", "--output"),
+    "state save FILE": ("state", "save"),
+}
+READS = {"apply FILE", "orders fulfil --result", "sniff FILE", "change-files replay FILE", "state load FILE"}
 
 
 @pytest.fixture

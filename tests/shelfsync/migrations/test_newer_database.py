@@ -14,6 +14,8 @@ def test_a_database_of_another_version_is_rejected_with_what_to_do(empty_databas
     upgrade(engine)
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE public.shelfsync_revision SET version_num = '0049'"))
-    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_DATABASE_URL: .* revision 0049.* empty database"):
+    with pytest.raises(
+        ConfigurationError, match=r"SHELFSYNC_DATABASE_URL: .* revision 0049.* state save .*empty database"
+    ):
         upgrade(engine)
     engine.dispose()

@@ -1,0 +1,85 @@
+"""`state …`: what persons decided and what the platform acknowledged, as one file for a new database."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shelfsync.cli.command import Answer, DryRun, Replace, User, command, opened, user_or
+from shelfsync.store.named_file import NamedFile
+
+app = typer.Typer(
+    help="Move decisions, pauses, orders and baselines into a new database, also from one of another version.",
+    no_args_is_help=True,
+)
+
+Written = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; only its owner may read it.")]
+Read = Annotated[Path, typer.Argument(metavar="FILE", help="A file that `state save` wrote.")]
+Unfinished = Annotated[
+    bool,
+    typer.Option("--unfinished", help="Save although jobs are open or events of orders wait; then a full sync is due."),
+]
+
+
+@command(app, "shelfsync state save shelfsync.state", "shelfsync state save shelfsync.state --unfinished --json")
+def save(file: Written, unfinished: Unfinished = False, replace: Replace = False) -> Answer:
+    """Write the state of a database to a file: holds and decisions, pauses, restorations, promotions, orders, alerts, and baselines.
+
+    It also reads a database that another version made, and changes nothing. Customers' data stays encrypted in the file.
+    """
+    from shelfsync.app import open_database
+    from shelfsync.saved_state.save import save as write
+    from shelfsync.settings import read_settings
+
+    target = NamedFile(file, "FILE", "a saved state", _is_saved_state, replace)
+    target.check()
+    if file.exists():
+        file.chmod(target.rights)  # others may have been able to read the older one
+    settings = read_settings()
+    with open_database(settings) as (engine, lake), target.writing() as incomplete:
+        manifest = write(engine, lake, incomplete, chain=settings.chain, unfinished=unfinished)
+    rows = {table: found["rows"] for table, found in manifest["tables"].items()}
+    lines = [
+        f"{file}: the state of revision {manifest['revision']}",
+        *_counts(rows),
+        f"  {manifest['files']:>12,}  files of the lake",
+    ]
+    lines += [f"{table}: this database has no such table" for table in manifest["absent"]]
+    if manifest["missing"]:
+        lines.append(f"{manifest['missing']} files are not in the lake any more, and not in the file")
+    return Answer({**manifest, "tables": rows}, lines)
+
+
+@command(app, "shelfsync state load shelfsync.state --dry-run", "shelfsync state load shelfsync.state --user ada")
+def load(file: Read, dry_run: DryRun = False, user: User = None) -> Answer:
+    """Load a saved state into an empty database. The whole file is checked before one row is written; a second time does nothing."""
+    from shelfsync.saved_state.load import checked
+    from shelfsync.saved_state.load import load as write
+    from shelfsync.settings import read_settings
+
+    plan = checked(file, chain=read_settings().chain)
+    with opened(read_only=True) as context:
+        done = write(context.engine, context.lake, file, plan, who=user_or(user), dry_run=dry_run)
+    data = {"loaded": done and not dry_run, "rows": plan.rows, "files": plan.manifest["files"], "notes": plan.notes}
+    if not done:
+        return Answer(data, [f"{file} was loaded into this database before; nothing was done"])
+    head = f"{file}, saved {plan.manifest['saved_at']}, {'would be loaded' if dry_run else 'is loaded'}:"
+    return Answer(data, [head, *_counts(plan.rows), f"  {plan.manifest['files']:>12,}  files of the lake", *plan.notes])
+
+
+def _counts(rows: dict[str, int]) -> list[str]:
+    return [f"  {count:>12,}  {table}" for table, count in rows.items() if count]
+
+
+def _is_saved_state(file: Path) -> bool:
+    from shelfsync.saved_state.parts import KIND, MANIFEST
+
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return bool(json.loads(archive.read(MANIFEST))["kind"] == KIND)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError):
+        return False

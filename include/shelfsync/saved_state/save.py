@@ -1,0 +1,156 @@
+"""Saves the state of a database, also of one that another version made: it reads the columns that are there."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+import uuid
+import zipfile
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError
+from shelfsync.saved_state.parts import FILES, FORMAT, KIND, MANIFEST, PARTS, SEQUENCE_SCHEMAS, Part, member
+from shelfsync.store.engine import reached
+from shelfsync.store.lake import MissingFileError
+from shelfsync.warehouse.every_table import metadata
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.engine import Connection, Engine
+
+    from shelfsync.store.lake import Lake
+
+_LINES_A_READ = 5000
+_NEEDED = "ledger.baseline"
+"""A store without the file of its baseline stops, so its absence is an error; a file that housekeeping removed by right is none."""
+_UNFINISHED = {
+    "open jobs": ("ledger.job", "row.kind <> 'export' AND row.state IN ('submitting', 'open', 'confirmed')"),
+    "waiting events of orders": ("inbox.event", "row.kind = 'order' AND row.processed_at IS NULL"),
+}
+"""What the new database would not know: its outcome, or that it came."""
+
+
+def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinished: bool = False) -> dict[str, Any]:
+    """Writes the state to `path` and returns the manifest: `{"tables": {name: {"rows", "columns"}}, "files", "missing", "absent", ...}`.
+
+    It reads one snapshot of the database, row by row, and changes nothing. A DataError if a job is open or an event of an order waits,
+    unless `unfinished`.
+    """
+    with reached(engine) as connection:
+        connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # files are copied meanwhile
+        found = _columns(connection)
+        left = {
+            what: count
+            for what, (table, where) in _UNFINISHED.items()
+            if (count := _count(connection, found, table, where))
+        }
+        if left and not unfinished:
+            what = " and ".join(f"{count} {name}" for name, count in left.items())
+            raise DataError(
+                f"state save: {what}: a new database would not know their end, so nothing was saved. Pause, let the version that made"
+                " this database finish them (`shelfsync recover`), or add --unfinished and run a full sync after loading"
+            )
+        revision = connection.execute(sa.text("SELECT version_num FROM public.shelfsync_revision")).scalar_one_or_none()
+        manifest: dict[str, Any] = {
+            "kind": KIND,
+            "format": FORMAT,
+            "state_id": str(uuid.uuid4()),
+            "saved_at": dt.datetime.now(dt.UTC).isoformat(),
+            "version": version("shelfsync"),
+            "revision": revision,
+            "chain": chain,
+            "unfinished": left,
+            "absent": [part.table for part in PARTS if part.table not in found],
+        }
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            present = [part for part in PARTS if part.table in found]
+            manifest["tables"] = {part.table: _rows(connection, archive, part, found[part.table]) for part in present}
+            manifest["files"], manifest["missing"] = _files(connection, lake, archive, present, found)
+            manifest["sequences"] = _sequences(connection)
+            archive.writestr(MANIFEST, json.dumps(manifest, indent=2))
+    return manifest
+
+
+def _columns(connection: Connection) -> dict[str, list[str]]:
+    """Table -> its columns without the computed ones, as the database has them."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT table_schema || '.' || table_name AS name, column_name FROM information_schema.columns"
+            " WHERE table_schema IN ('ledger', 'inbox', 'warehouse') AND is_generated = 'NEVER' ORDER BY name, ordinal_position"
+        )
+    )
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.name, []).append(row.column_name)
+    if "ledger.vendor" not in found:
+        raise DataError(
+            "state save: SHELFSYNC_DATABASE_URL names a database without tables of shelfsync, so there is no state in it."
+            " Name the database whose state you want"
+        )
+    return found
+
+
+def _count(connection: Connection, found: dict[str, list[str]], table: str, where: str) -> int:
+    if table not in found:
+        return 0
+    return int(connection.execute(sa.text(f"SELECT count(*) FROM {table} AS row WHERE {where}")).scalar_one())  # noqa: S608  constants of ours
+
+
+def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns: list[str]) -> dict[str, Any]:
+    taken = [name for name in columns if name not in part.begun_anew]
+    listed = ", ".join(f'row."{name}"' for name in taken)
+    statement = (
+        f"SELECT row_to_json(line)::text FROM (SELECT {listed} FROM {part.table} AS row WHERE {part.where}) AS line"  # noqa: S608
+    )
+    count = 0
+    with archive.open(member(part.table), "w", force_zip64=True) as file:
+        result = connection.execution_options(yield_per=_LINES_A_READ).execute(sa.text(statement))
+        for some in result.scalars().partitions():
+            file.write("".join(f"{line}\n" for line in some).encode())
+            count += len(some)
+    return {"rows": count, "columns": taken}
+
+
+def _files(
+    connection: Connection, lake: Lake, archive: zipfile.ZipFile, parts: list[Part], found: dict[str, list[str]]
+) -> tuple[int, int]:
+    """How many files were copied, and how many the lake does not have any more."""
+    selects = [
+        f"SELECT row.{column.name} AS path, {part.table == _NEEDED} AS needed FROM {part.table} AS row WHERE {part.where}"  # noqa: S608
+        for part in parts
+        for column in metadata.tables[part.table].columns
+        if "lake" in column.info and column.name in found[part.table]
+    ]
+    statement = f"SELECT path, bool_or(needed) AS needed FROM ({' UNION ALL '.join(selects)}) AS named WHERE path IS NOT NULL GROUP BY path"  # noqa: S608
+    copied = missing = 0
+    for row in connection.execution_options(yield_per=_LINES_A_READ).execute(sa.text(statement)):
+        try:
+            with lake.open(row.path) as source:
+                entry = zipfile.ZipInfo(f"{FILES}{row.path}")  # its content is compressed already
+                with archive.open(entry, "w", force_zip64=True) as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+        except MissingFileError:
+            if row.needed:
+                raise
+            missing += 1
+        else:
+            copied += 1
+    return copied, missing
+
+
+def _sequences(connection: Connection) -> dict[str, int]:
+    """Sequence -> its last number: those of the new database go on from there."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT schemaname || '.' || sequencename AS name, last_value FROM pg_sequences"
+            " WHERE schemaname = ANY(:schemas) AND last_value IS NOT NULL ORDER BY name"
+        ),
+        {"schemas": list(SEQUENCE_SCHEMAS)},
+    )
+    return {row.name: int(row.last_value) for row in rows}

@@ -1,0 +1,69 @@
+"""Orders in a saved state: they go on in a new database, and the file has no personal data in plain text."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+
+import pytest
+from pydantic import SecretStr
+
+import canaries
+from app_calls import open_calls
+from commands_here import commands_here
+from orders_world import KEY, picked
+from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.warehouse import record
+from shelfsync.saved_state.parts import MANIFEST
+
+TABLES = ("ledger.order_version", "ledger.hand_over", "ledger.picking_result", "warehouse.order_item")
+
+
+@pytest.mark.slow
+def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
+    world, run, throwaway_database, tmp_path, monkeypatch, capsys
+):
+    order = world.place("MILK", "BREAD")
+    world.receive_events()
+    world.tick()
+    world.report(order, "check", picked("MILK"), picked("BREAD"))
+    file = tmp_path / "shelfsync.state"
+    file.write_text("")
+    file.chmod(0o644)  # an empty file is replaced, and what is in it from now on is for its owner alone
+    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+        code, _, complaint = call("state", "save", str(file))
+    assert code == 0, complaint
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with zipfile.ZipFile(file) as archive:
+        text = b"".join(archive.read(name) for name in archive.namelist())
+        assert b'"ledger.customer_order"' in archive.read(MANIFEST)
+    assert order["order_id"].encode() in text
+    assert KEY.encode() not in text
+    seen: list[str] = []
+    canaries.look("the file", text, seen)
+    assert seen == []
+
+    with throwaway_database() as url:
+        moved = {**run.environment, "SHELFSYNC_DATABASE_URL": url, "SHELFSYNC_LAKE_URL": str(tmp_path / "other")}
+        with commands_here(moved, tmp_path, monkeypatch, capsys) as call:
+            code, shown, complaint = call("state", "load", str(file), "--user", "ada")
+        assert code == 0, complaint
+        assert "1  ledger.customer_order" in shown
+        settings = world.app.context.settings.model_copy(update={"database_url": SecretStr(url)})
+        with open_calls(settings) as new:
+            for table in TABLES:
+                count = f"SELECT count(*) FROM {table}"
+                with new.context.engine.connect() as connection:
+                    assert connection.exec_driver_sql(count).scalar_one() == world.rows(count)[0][0] > 0, table
+            with new.context.engine.connect() as connection:
+                encrypted = record.encrypted_customer(connection, order["order_id"])
+            assert encrypted is not None
+            assert CustomerCipher(settings.orders).decrypt(encrypted)
+            moved_world = type(world)(new, world.platform, world.receiver_url, world.folder)
+            before = len(world.documents())
+            new.orders.fulfil()
+            new.orders.hand_over()
+            assert new.orders.results(order["order_id"])[-1]["state"] == "checked"
+            assert len(moved_world.documents()) == before + 1, "the reply, under the next number"
+            numbers = [document["hand_over_id"] for document in moved_world.documents()]
+            assert len(set(numbers)) == len(numbers)

@@ -1,0 +1,145 @@
+"""A state is saved from one database and loaded into an empty one, beside a platform that stays as it is."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import zipfile
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError
+from shelfsync.saved_state.load import checked, load
+from shelfsync.saved_state.parts import MANIFEST, PARTS
+from shelfsync.saved_state.save import save
+
+pytestmark = pytest.mark.slow
+
+_keys = itertools.count(1)
+KEPT = (
+    "ledger.switch",
+    "ledger.hold",
+    "ledger.decision",
+    "ledger.restoration",
+    "warehouse.baseline",
+    "ledger.promotion",
+    "warehouse.promotion_sku",
+)
+
+
+def rows(engine, table):
+    with engine.connect() as connection:
+        found = connection.execute(sa.text(f"SELECT row_to_json(t)::text FROM {table} AS t ORDER BY 1"))
+        return list(found.scalars())
+
+
+def run(calls, kind="delta"):
+    return calls.sync(calls.open_run(kind, f"new/{next(_keys)}"), dry_run=False, progress=lambda *_: None)
+
+
+def test_a_new_database_goes_on_where_the_old_one_was(shop, saved, opened_new):
+    path, manifest = saved
+    assert manifest["tables"]["ledger.hold"]["rows"] == 3
+    new = opened_new()
+    assert load(new.context.engine, new.context.lake, path, checked(path, chain=None), who="ada")
+    for table in KEPT:
+        assert rows(new.context.engine, table) == rows(shop.world.app.context.engine, table), table
+
+    before, puts = len(shop.world.sent()), shop.puts()
+    run(new)
+    assert len(shop.world.sent()) == before, "the store with an approval is paused, the others have nothing to send"
+    assert [(hold["vendor"], hold["state"]) for hold in new.holds.listed("open", "declined")] == [
+        ("store-003", "open"),
+        ("store-002", "declined"),
+    ]
+    new.resume("vendor", "store-001", why="counted", who="ada")
+    run(new)
+    assert len(shop.world.sent()) == before + 1
+    assert [float(shop.world.shown(f"store-00{n}")[sku]["price"]) for n, sku in ((1, "a"), (2, "b"), (3, "c"))] == [
+        1000.0,
+        10.0,
+        10.0,
+    ]
+    new.promotions.sync(new.promotions.open_run(f"new/{next(_keys)}"))
+    assert shop.puts() == puts, "the platform has the campaign"
+    (latest, *_) = new.runs(limit=1)
+    assert latest["run_id"] > max(row[0] for row in shop.world.rows("SELECT run_id FROM ledger.run"))
+
+
+def test_a_second_time_does_nothing_and_another_file_is_refused(shop, saved, opened_new, tmp_path):
+    path, _ = saved
+    new = opened_new()
+    plan = checked(path, chain=None)
+    assert load(new.context.engine, new.context.lake, path, plan, who="ada", dry_run=True)
+    assert rows(new.context.engine, "ledger.hold") == []
+    assert load(new.context.engine, new.context.lake, path, plan, who="ada")
+    held = rows(new.context.engine, "ledger.hold")
+    assert not load(new.context.engine, new.context.lake, path, plan, who="ada")
+    assert rows(new.context.engine, "ledger.hold") == held
+
+    other = tmp_path / "other.state"
+    save(new.context.engine, new.context.lake, other, chain=None)
+    with pytest.raises(DataError, match=r"has rows already \(ledger.vendor\).*nothing was written.*createdb"):
+        load(new.context.engine, new.context.lake, other, checked(other, chain=None), who="ada")
+
+
+def test_half_a_file_or_a_changed_one_writes_nothing(saved, opened_new, tmp_path):
+    path, _ = saved
+    content = path.read_bytes()
+    broken = tmp_path / "broken.state"
+    for cut in (0, 1, len(content) // 2, len(content) - 1):
+        broken.write_bytes(content[:cut])
+        with pytest.raises(DataError, match=r"broken.state is no whole saved state .*nothing was written"):
+            checked(broken, chain=None)
+    at = content.index(b"PAR1") + 40  # within a file of the lake
+    broken.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    with pytest.raises(DataError, match="nothing was written"):
+        checked(broken, chain=None)
+    with pytest.raises(DataError, match=r"chain south.*one chain.*--chain|one chain.*the chain south.*--chain"):
+        checked(path, chain="south")
+
+
+def rewritten(path, target, change):
+    """The file with `change(name, content)` in place of each member."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for info in old.infolist():
+            new.writestr(info.filename, change(info.filename, old.read(info)))
+    return target
+
+
+def test_a_row_that_the_database_rejects_undoes_all_of_them(saved, opened_new, tmp_path):
+    path, _ = saved
+    spoiled = rewritten(
+        path,
+        tmp_path / "spoiled.state",
+        lambda name, content: content.replace(b'"approved"', b'"perhaps"') if name == "ledger.hold.jsonl" else content,
+    )
+    new = opened_new()
+    with pytest.raises(DataError, match=r"ledger.hold: a row of lines 1 to 3 is rejected .*nothing was written"):
+        load(new.context.engine, new.context.lake, spoiled, checked(spoiled, chain=None), who="ada")
+    assert [part.table for part in PARTS if rows(new.context.engine, part.table)] == []
+
+
+def test_a_column_that_only_one_of_the_two_has_is_named(saved, opened_new, tmp_path):
+    path, _ = saved
+
+    def older(name, content):
+        if name == MANIFEST:
+            manifest = json.loads(content)
+            manifest["tables"]["ledger.hold"]["columns"].remove("campaign")
+            manifest["tables"]["ledger.switch"]["columns"].append("colour")
+            del manifest["tables"]["ledger.alert"]
+            manifest["absent"] = ["ledger.alert"]
+            return json.dumps(manifest).encode()
+        return content
+
+    plan = checked(rewritten(path, tmp_path / "older.state", older), chain=None)
+    assert plan.notes == [
+        "ledger.alert: the saved database had no such table",
+        "ledger.switch: this version has no colour",
+        "ledger.hold: the saved database had no campaign",
+    ]
+    new = opened_new()
+    assert load(new.context.engine, new.context.lake, tmp_path / "older.state", plan, who="ada")
+    assert len(rows(new.context.engine, "ledger.hold")) == 3
