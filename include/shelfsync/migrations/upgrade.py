@@ -13,12 +13,17 @@ from shelfsync.store.engine import reached
 from shelfsync.warehouse import views
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from alembic.config import Config
+    from alembic.script import ScriptDirectory
     from sqlalchemy.engine import Connection, Engine
 
 HEAD = "schema_12da6de8"
 """The newest revision. Every task compares the database with it by one SELECT, without Alembic."""
 _LOCK = 7_305_001  # any fixed number: processes that start together migrate one after the other
+_STILL_WORKS = "also: "
+"""How the comment of `shelfsync_revision` begins: after it come the older revisions whose code works on these tables."""
 
 
 def upgrade(engine: Engine) -> None:
@@ -34,23 +39,51 @@ def upgrade(engine: Engine) -> None:
     config = _config()
     script = ScriptDirectory.from_config(config)
     with engine.begin() as connection:
-        require_known(script, _revision(connection))
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        found = _revision(connection)
+        if found is not None and _serves(connection):  # another process, perhaps of a newer version, was first
+            return
+        require_known(script, found)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         views.create(connection)
+        also = " ".join(_still_working(script))
+        connection.execute(sa.text(f"COMMENT ON TABLE shelfsync_revision IS '{_STILL_WORKS}{also}'"))
 
 
 def _is_current(engine: Engine) -> bool:
-    """Whether tables and views are those of this version."""
-    found = sa.text(
-        "SELECT obj_description(to_regnamespace('warehouse'), 'pg_namespace') FROM shelfsync_revision WHERE version_num = :head"
-    )
+    """Whether this version can work on these tables and views."""
     with reached(engine) as connection:
         try:
-            return connection.execute(found, {"head": HEAD}).scalar_one_or_none() == views.mark()
+            return _serves(connection)
         except ProgrammingError:  # there are no tables yet
             return False
+
+
+def _serves(connection: Connection) -> bool:
+    """Whether they are those of this version, or of a newer one whose migrations since then only add (`EXPANDS`)."""
+    found = connection.execute(_FOUND).one_or_none()
+    if found is None:
+        return False
+    if found.version_num == HEAD:
+        return bool(found.views == views.mark())
+    return HEAD in (found.also or "").removeprefix(_STILL_WORKS).split()
+
+
+_FOUND = sa.text(
+    "SELECT version_num, obj_description(to_regnamespace('warehouse'), 'pg_namespace') AS views,"
+    " obj_description(to_regclass('shelfsync_revision'), 'pg_class') AS also FROM shelfsync_revision"
+)
+
+
+def _still_working(script: ScriptDirectory) -> Iterator[str]:
+    """The older revisions whose code works on the newest tables: those before a row of migrations with `EXPANDS = True`."""
+    revision = script.get_revision("head")
+    while (
+        revision is not None and getattr(revision.module, "EXPANDS", False) and isinstance(revision.down_revision, str)
+    ):
+        yield revision.down_revision
+        revision = script.get_revision(revision.down_revision)
 
 
 def _config() -> Config:
