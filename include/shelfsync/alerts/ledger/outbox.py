@@ -35,6 +35,8 @@ class Sending:
 _MESSAGE = alert_message.c
 _WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
 _FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
+_ARRIVED = sa.or_(_MESSAGE.sent_at.is_not(None), sa.and_(_MESSAGE.key.is_not(None), _MESSAGE.sending_at.is_(None)))
+"""The route took it, or may have: it keeps the key with which it was refused after that."""
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -44,7 +46,7 @@ def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def unreported(connection: Connection) -> list[dict[str, Any]]:
-    """(alert_id, route) of closed alerts whose opening a route has taken and whose end it does not know."""
+    """(alert_id, route) of closed alerts whose opening a route has taken, or may have, and whose end it does not know."""
     ended = alert_message.alias()
     known = sa.exists().where(
         ended.c.alert_id == _MESSAGE.alert_id, ended.c.route == _MESSAGE.route, ended.c.act == "closed"
@@ -52,7 +54,7 @@ def unreported(connection: Connection) -> list[dict[str, Any]]:
     statement = (
         sa.select(_MESSAGE.alert_id, _MESSAGE.route, sa.func.max(_MESSAGE.revision).label("revision"))
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-        .where(alert.c.closed_at.is_not(None), _MESSAGE.act == "opened", _MESSAGE.sent_at.is_not(None), ~known)
+        .where(alert.c.closed_at.is_not(None), _MESSAGE.act == "opened", _ARRIVED, ~known)
         .group_by(_MESSAGE.alert_id, _MESSAGE.route)
     )
     return [dict(row) for row in connection.execute(statement).mappings()]
@@ -78,7 +80,7 @@ def due(connection: Connection) -> dict[str, list[Due]]:
     """Route -> the messages that are due, oldest first. None for a route with a sending that has no end: they wait for that."""
     opening = alert_message.alias()
     about = (opening.c.alert_id == _MESSAGE.alert_id, opening.c.route == _MESSAGE.route, opening.c.act == "opened")
-    first = sa.select(opening.c.key).where(*about, opening.c.sent_at.is_not(None))
+    first = sa.select(opening.c.key).where(*about, opening.c.key.is_not(None))
     incident = first.order_by(opening.c.message_id).limit(1)
     statement = (
         sa.select(
@@ -101,7 +103,7 @@ def due(connection: Connection) -> dict[str, list[Due]]:
 def open_incidents(connection: Connection, route: str) -> set[str]:
     """The keys of what was sent to the route about alerts of which one at least is still open."""
     statement = sa.select(_MESSAGE.key).join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-    opened = (_MESSAGE.route == route, _MESSAGE.act == "opened", _MESSAGE.sent_at.is_not(None))
+    opened = (_MESSAGE.route == route, _MESSAGE.act == "opened", _MESSAGE.key.is_not(None))
     return set(connection.execute(statement.where(*opened, alert.c.closed_at.is_(None))).scalars())
 
 

@@ -251,6 +251,28 @@ def test_an_incident_whose_answer_was_lost_is_ended(pager, chat):
     assert incidents(chat)[1:] == [(first, "open"), (second, "open"), (first, "close"), (second, "close")]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_an_incident_that_may_have_arrived_keeps_its_key_after_the_last_try(pager, chat, goes_on):
+    def lose():
+        chat.refuses = True
+
+    chat.arrived = lose
+    assert list(found(pager, one="one: late")["refused"]) == ["pager"]
+    chat.arrived = lambda: None
+    for _ in range(send_due.KEPT_TRIES):
+        pass_time(pager, 60)
+        assert list(found(pager, one="one: late")["refused"]) == ["pager"]
+    chat.refuses = False
+    pass_time(pager, 60)
+    if goes_on:
+        found(pager, one="one: late", two="two: late")
+    found(pager)
+    (first, _), *rest = incidents(chat)
+    assert [act for key, act in rest if key == first] == (["open", "close"] if goes_on else ["close"])
+    assert [act for key, act in rest if key != first] == (["open", "close"] if goes_on else [])
+
+
 def test_a_route_that_may_hang_is_tried_after_the_others(make_world, chat):
     routes = [{"name": name, "address": chat.address} for name in ("first", "second")]
     context = make_world(alerts={"routes": routes}).app.context
