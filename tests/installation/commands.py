@@ -233,6 +233,7 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "duckdb": (
         Call(("today.duckdb",), claim=lambda data: data["warehouse.baseline"] > 20_000, prints="warehouse.drift"),
     ),
+    "doctor": (Call(("doctor.json",), claim=lambda data: data["failed"] == [], prints="doctor.json is written"),),
     "state save": (
         Call(
             ("now.state", "--unfinished"),

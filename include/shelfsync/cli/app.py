@@ -74,6 +74,7 @@ command(
 command(
     app, "shelfsync explain store-001 4711", "shelfsync explain store-001 4711 --at 2026-03-01T10:42", panel=INSPECT
 )(inspect.explain)
+command(app, "shelfsync doctor doctor.json", "shelfsync doctor doctor.json --quiet", panel=INSPECT)(inspect.doctor)
 app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)
 app.add_typer(chains.app, name="chains", rich_help_panel=INSPECT)
 

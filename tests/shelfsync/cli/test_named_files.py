@@ -26,6 +26,7 @@ WRITES = {
     "duckdb FILE": ("duckdb",),
     "metrics --output": ("metrics", "--output"),
     "state save FILE": ("state", "save"),
+    "doctor FILE": ("doctor",),
 }
 READS = {"apply FILE", "orders fulfil --result", "sniff FILE", "change-files replay FILE", "state load FILE"}
 
