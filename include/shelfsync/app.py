@@ -17,11 +17,11 @@ from shelfsync import display, hold_subjects, metrics
 from shelfsync.chains import chain_names, require
 from shelfsync.context import Context
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
-from shelfsync.migrations.upgrade import upgrade
+from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.platform import client as platform
 from shelfsync.settings.reading import database_of_chain
 from shelfsync.store.engine import claim, create_beside, create_engine, libpq_url
@@ -38,10 +38,12 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool = False) -> Iterator[Context]:
+def open_app(
+    settings: Settings, *, clock: Clock | None = None, read_only: bool = False, migrate: bool = True
+) -> Iterator[Context]:
     """A context for as long as the block lasts. Without a database address, an embedded server runs for as long.
 
-    `read_only`: its client sends no request that changes the platform. A ConfigurationError if the installation has chains and the
+    `read_only`: its client sends no request that changes the platform. `migrate=False`: a database of another version is an error. A ConfigurationError if the installation has chains and the
     settings are those of none.
     """
     require(settings.chain, chain_names())
@@ -50,10 +52,10 @@ def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool 
         metrics.use(metrics.Statsd(settings.metrics.statsd, prefix))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))
-        engine = _ready(own, stack, settings.place_of_its_own)
+        engine = _ready(own, stack, settings.place_of_its_own) if migrate else _current(own, stack)
         if settings.chain is not None:
             claim(engine, settings.chain)
-        limits = engine if shared == own else _ready(shared, stack)
+        limits = engine if shared == own or not migrate else _ready(shared, stack)
         yield assemble(
             settings, engine, limits=limits, clock=clock or SystemClock(), closing=stack, read_only=read_only
         )
@@ -81,6 +83,19 @@ def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
     else:
         own = settings.database_url.get_secret_value()
         yield own, own if limits is None else limits.get_secret_value()
+
+
+def _current(address: str, stack: contextlib.ExitStack) -> Engine:
+    """An engine on a database that is of this version already. A ConfigurationError if it is not."""
+    engine = create_engine(address)
+    stack.callback(engine.dispose)
+    if not is_current(engine):
+        raise ConfigurationError(
+            "SHELFSYNC_DATABASE_URL",
+            "the tables in this database are not those of this version, and a process that only reads changes none",
+            "Run `shelfsync check` with this version first.",
+        )
+    return engine
 
 
 def _ready(address: str, stack: contextlib.ExitStack, chain: str | None = None) -> Engine:

@@ -286,6 +286,7 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(("--vendor", "store-002"), claim=lambda data: data["made"] == {"store-002": 0}, prints="were there"),
     ),
     "sandbox order": (Call(("store-001",), claim=lambda data: data["event"], prints="shelfsync orders show"),),
+    "mcp": (Call(has_json=False),),  # its end is that of its input
     "up": (Call(has_json=False, prints="everything is up already"),),
     "down": (Call(state=_empty_home, has_json=False, prints="everything is stopped"),),
     "demo": (Call(has_json=False, exit_code=1),),

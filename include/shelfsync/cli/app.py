@@ -12,7 +12,7 @@ import typer
 
 from shelfsync.access import keep_private
 from shelfsync.chosen_chain import choose
-from shelfsync.cli import alerts, chains, control, data, decide, inspect, orders, promotions, sandbox, state, sync
+from shelfsync.cli import alerts, chains, control, data, decide, inspect, mcp, orders, promotions, sandbox, state, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -75,6 +75,7 @@ command(
     app, "shelfsync explain store-001 4711", "shelfsync explain store-001 4711 --at 2026-03-01T10:42", panel=INSPECT
 )(inspect.explain)
 command(app, "shelfsync doctor doctor.json", "shelfsync doctor doctor.json --quiet", panel=INSPECT)(inspect.doctor)
+plain_command(app, "shelfsync mcp", "SHELFSYNC_CONFIG=/etc/shelfsync.toml shelfsync mcp", panel=INSPECT)(mcp.mcp)
 app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)
 app.add_typer(chains.app, name="chains", rich_help_panel=INSPECT)
 

@@ -6,6 +6,7 @@ And what it prints: lines for the operator, or one JSON document for a script; a
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import datetime as dt
 import functools
 import getpass
@@ -345,6 +346,19 @@ def is_quiet() -> bool:
     return logging.getLogger().level >= QUIET
 
 
+_only_reading = contextvars.ContextVar("only_reading", default=False)
+
+
+@contextlib.contextmanager
+def only_reading() -> Iterator[None]:
+    """Within it, `opened` gives contexts that can change nothing on the platform, and rejects a database that has to be migrated."""
+    token = _only_reading.set(True)
+    try:
+        yield
+    finally:
+        _only_reading.reset(token)
+
+
 @contextlib.contextmanager
 def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Context]:
     """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform.
@@ -359,7 +373,7 @@ def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Contex
     settings = read_settings()
     logs.configure(settings.log_format, logging.getLogger().level, reports=reports)
     display.use(display.Display.of(settings.time_zone, settings.currency))
-    with open_app(settings, read_only=read_only) as context:
+    with open_app(settings, read_only=read_only or _only_reading.get(), migrate=not _only_reading.get()) as context:
         if (line := new_ledger_warning(context)) is not None:
             log.warning("%s", line)
         yield context
@@ -376,9 +390,13 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         yield report
 
 
+def document(kind: str, content: Any) -> str:
+    """The JSON document of an answer (`data`) or of an error, without control sequences."""
+    return plain_json(json.dumps({"schema": SCHEMA, kind: content}, default=_value, ensure_ascii=False, indent=2))
+
+
 def _print_document(kind: str, content: Any) -> None:
-    document = {"schema": SCHEMA, kind: content}
-    print(plain_json(json.dumps(document, default=_value, ensure_ascii=False, indent=2)))  # noqa: T201
+    print(document(kind, content))  # noqa: T201
 
 
 def _value(value: object) -> object:

@@ -31,7 +31,7 @@ def upgrade(engine: Engine) -> None:
 
     Raises a ConfigurationError where the server cannot be used, or the database is of a revision that this version does not know.
     """
-    if _is_current(engine):
+    if is_current(engine):
         return
     from alembic import command
     from alembic.script import ScriptDirectory
@@ -51,7 +51,7 @@ def upgrade(engine: Engine) -> None:
         connection.execute(sa.text(f"COMMENT ON TABLE shelfsync_revision IS '{_STILL_WORKS}{also}'"))
 
 
-def _is_current(engine: Engine) -> bool:
+def is_current(engine: Engine) -> bool:
     """Whether this version can work on these tables and views."""
     with reached(engine) as connection:
         try:

@@ -66,9 +66,9 @@ def test_an_option_has_one_meaning():
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_but_those_of_the_stack_prints_json_and_can_be_quiet(words):
+def test_every_command_but_those_of_the_stack_and_of_agents_prints_json_and_can_be_quiet(words):
     own = {"--json", "--quiet", "--verbose", "-v"} & set(options(COMMANDS[words]))
-    assert own == (set() if words[0] in {"up", "down", "demo"} else {"--json", "--quiet", "--verbose", "-v"})
+    assert own == (set() if words[0] in {"up", "down", "demo", "mcp"} else {"--json", "--quiet", "--verbose", "-v"})
 
 
 def test_the_exit_code_2_is_for_the_command_line_alone():
