@@ -143,14 +143,28 @@ def reasons(connection: Connection, vendor: str) -> dict[str, str]:
 
 
 def remember(
-    connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], backoff: Backoff | None = None
+    connection: Connection,
+    vendor: str,
+    job_id: int,
+    rows: Sequence[dict[str, Any]],
+    backoff: Backoff | None = None,
+    *,
+    released: Iterable[str] = (),
 ) -> None:
-    """Records rejections. The same job twice counts once.
+    """Records rejections, and removes those of `released` before, in one count. The same job twice counts once.
 
     `rows`: sku, reason, optionally kind, the barcode (null: unknown) and the ERP's four values.
     """
-    if not rows:
+    gone = _rejected_of(connection, vendor, released)
+    if not rows and not gone:
         return
+    with _counted_again(connection, vendor):
+        _remove(connection, vendor, gone)
+        if rows:
+            _record(connection, vendor, job_id, rows, backoff or Backoff())
+
+
+def _record(connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], backoff: Backoff) -> None:
     statement = insert(rejection)
     new = statement.excluded
     again = {
@@ -165,9 +179,8 @@ def remember(
     given = [{"kind": "unclear", **row, "vendor": vendor, "job_id": job_id} for row in rows]
     these = among(rejection.c.sku, [row["sku"] for row in rows])  # the others of the job keep their waits
     for_now = (rejection.c.vendor == vendor, these, rejection.c.kind.in_(FOR_NOW))
-    with _counted_again(connection, vendor):
-        connection.execute(statement, given)
-        connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff or Backoff())))
+    connection.execute(statement, given)
+    connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff)))
 
 
 def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
@@ -181,14 +194,21 @@ def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
 
 
 def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
-    """Removes rejections: the platform has accepted these SKUs, or the ERP no longer has them.
-
-    Only SKUs with a rejection are sent to the database: most often there are few, while a full sync has a whole assortment accepted.
-    """
-    rejected = set(skus_of(connection, vendor))
-    if named := [sku for sku in skus if sku in rejected]:
+    """Removes rejections: the platform has accepted these SKUs, or the ERP no longer has them."""
+    if gone := _rejected_of(connection, vendor, skus):
         with _counted_again(connection, vendor):
-            connection.execute(rejection.delete().where(rejection.c.vendor == vendor, among(rejection.c.sku, named)))
+            _remove(connection, vendor, gone)
+
+
+def _rejected_of(connection: Connection, vendor: str, skus: Iterable[str]) -> list[str]:
+    """Those with a rejection. Only they are sent to the database: they are few, while a full sync has a whole assortment accepted."""
+    rejected = set(skus_of(connection, vendor))
+    return [sku for sku in skus if sku in rejected]
+
+
+def _remove(connection: Connection, vendor: str, skus: list[str]) -> None:
+    if skus:
+        connection.execute(rejection.delete().where(rejection.c.vendor == vendor, among(rejection.c.sku, skus)))
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:

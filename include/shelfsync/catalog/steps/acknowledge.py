@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
-from shelfsync.catalog.ledger import batches, rejections, vendor_runs
+from shelfsync.catalog.ledger import batches, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import bisection, rejected_skus
@@ -91,9 +91,9 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
     ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
 
     def also(connection: Connection) -> None:
-        rejections.release(connection, job.vendor, accepted.to_pylist())
         still_wanted = [row for row in wanted if row["sku"] not in gone]
-        rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)
+        released = accepted.to_pylist()
+        rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted, released=released)
         job_row.end(connection, job.job_id, *ended, batches.moved(batch.batch_id, BatchState.DONE))
         if failed is not None:
             bisection.note(context, connection, job, batch, failed)

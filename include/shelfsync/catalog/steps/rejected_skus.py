@@ -15,7 +15,7 @@ from shelfsync.catalog.rejection import kind_of
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     import pyarrow as pa
@@ -63,12 +63,13 @@ def remember(
     rows: Sequence[dict[str, Any]],
     *,
     otherwise: str = "unclear",
+    released: Iterable[str] = (),
 ) -> None:
-    """Records rejections with the kind of their reason; `otherwise`: the kind of an unknown reason."""
+    """Records rejections with the kind of their reason, and removes those of `released`; `otherwise`: the kind of an unknown reason."""
     settings = context.settings.rejection
     with_kind = [{**row, "kind": kind_of(row["reason"], settings.reason_keywords, otherwise=otherwise)} for row in rows]
     backoff = Backoff(settings.retry_first_s, settings.retry_max_s)
-    rejections.remember(connection, vendor, job_id, with_kind, backoff)
+    rejections.remember(connection, vendor, job_id, with_kind, backoff, released=released)
 
 
 def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[str, Any]]) -> list[str]:

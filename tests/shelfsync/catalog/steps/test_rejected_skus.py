@@ -232,3 +232,21 @@ def test_the_status_counts_both_kinds(shelf):
         rejections.remember(connection, "store-001", job_id, [rejected])
     (row,) = shelf.app.status()["vendors"]
     assert (row["rejected"], row["rejected_for_good"], row["rejected_for_now"]) == (2, 1, 1)
+
+
+@pytest.mark.slow
+def test_a_job_that_accepts_and_rejects_counts_its_vendor_once(shelf):
+    """A count reads every rejection of the vendor."""
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "unknown", "title": "B"}])
+    shelf.erp.put("store-001", "third", "1.00")
+    counts = []
+
+    def count(_connection, _cursor, statement, *_):
+        counts.extend(["counted"] if "INSERT INTO ledger.rejection_count" in statement else [])
+
+    engine = shelf.app.context.engine
+    sa.event.listen(engine, "before_cursor_execute", count)
+    shelf.sync("full")
+    sa.event.remove(engine, "before_cursor_execute", count)
+    assert _rejections(shelf) == [("third", "permanent", "unknown_sku", 1)]
+    assert counts == ["counted"]
