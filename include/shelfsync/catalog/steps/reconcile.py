@@ -207,11 +207,9 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
     for row in reject.to_pylist():
         sku = row["sku"]
         times = vendor.resent.get((sku, row["field"]), 0)
-        history = f"returned after {times} resends" if times else "is not sent again (SHELFSYNC_DRIFT__RESENDS_MAX=0)"
-        reason = (
-            f"drift {history}: {row['field']} shows {row['observed']} instead of"
-            f" {row['acknowledged'] or row['desired']} ({row['cause'].replace('_', ' ')})"
-        )
+        history = f"returned after {times} resends" if times else "is not sent again"
+        # no value: rejections are counted by reason, and the drift has its values
+        reason = f"drift {history}: {row['field']} ({row['cause'].replace('_', ' ')})"
         rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason, "kind": "drifted"}
     rejections.remember(connection, vendor.seen.vendor, job_id, list(rows.values()))
 

@@ -14,7 +14,7 @@ from shelfsync.catalog.steps import rejection_file
         ("invalid price: must be > 0", "invalid_value", "price"),
         ("EAN is malformed", "invalid_value", "barcode"),
         ("max_sales_quantity too large", "invalid_value", "max_sales_quantity"),
-        ("drift returned after 3 resends: active shows true instead of false (unknown)", "drifted", "active"),
+        ("drift returned after 3 resends: active (unknown)", "drifted", "active"),
         ("priceless", "unclear", None),
         ("try again", "for_now", None),
     ],
@@ -39,3 +39,13 @@ def test_page_and_command_have_the_same_rows_under_the_names_of_the_erp(world):
         "unknown_sku",
     )
     assert "Have the product created on the platform" in found["action"]
+
+
+def test_no_two_columns_have_the_same_name(world):
+    """A spreadsheet refuses them, and a program reads the last one alone."""
+    context = world.app.context
+    context.settings.erp.columns.update({"sku": "Code", "barcode": "code", "price": "value"})
+    names = rejection_file.names(context)
+    assert names[:5] == ["vendor", "Code", "name", "shelfsync barcode", "value"]
+    assert {"shelfsync code", "shelfsync value"} < set(names)
+    assert len({name.casefold() for name in names}) == len(names)
