@@ -29,9 +29,16 @@ _FIELDS = {
 
 
 def names(context: Context) -> list[str]:
-    """The names of the columns. Those of the ERP have its own names; what has no name there has shelfsync's."""
+    """The names of the columns. Those of the ERP have its own names; what has no name there, or one twice, has shelfsync's."""
     own = context.settings.erp.columns
-    return [*(own.get(name, name) for name in _OF_ERP), *_OF_PLATFORM, *_WHEN]
+    given: list[str] = []
+    for column in (*_OF_ERP, *_OF_PLATFORM, *_WHEN):
+        name = own.get(column, column) if column in _OF_ERP else column
+        taken = {one.casefold() for one in given}
+        if name.casefold() in taken:
+            name = f"shelfsync {column}"
+        given.append(name)
+    return given
 
 
 def pages(context: Context, asked: Mapping[str, str], *, order: str = "") -> Iterator[list[list[Any]]]:
