@@ -138,8 +138,8 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
         Rule("ledger.alert_mute", keep.history_days, "old.until_at < :cutoff"),
         Rule("warehouse.quarantine", keep.quarantine_days, _OLD_SYNC),
         Rule("warehouse.missed_change", keep.quarantine_days, _OLD_SYNC),
-        Rule("warehouse.drift_count", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
+        Rule("warehouse.drift_count", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
         Rule(
             "warehouse.observation",

@@ -22,6 +22,14 @@ def test_every_rule_can_be_asked_of_the_database(engine):
             assert connection.execute(sa.text("SELECT to_regclass(:table)"), {"table": rule.table}).scalar_one(), rule
 
 
+def test_counts_go_after_the_rows_that_they_count():
+    """A page leads from a count to its rows: rows without their count would be found by no one."""
+    tables = [rule.table for rule in rules(HousekeepingSettings(), customer_days=30)]
+    counts = [table for table in tables if table.endswith("_count")]
+    assert counts == ["warehouse.drift_count"]
+    assert all(tables.index(table.removesuffix("_count")) < tables.index(table) for table in counts)
+
+
 def test_every_column_named_like_a_path_of_the_lake_declares_it():
     named = {
         column
