@@ -167,10 +167,14 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
     held = products(context, facts)
     wanted = pa.array(_columns(which.state))
     stated = held.stated.filter(pc.is_in(held.stated["state"], value_set=wanted))
-    with context.engine.connect() as connection:
-        reasons = rejections.reasons(connection, facts.vendor)
+    if which.sku:
+        stated = stated.filter(pc.starts_with(stated["sku"], which.sku))
     skus = column(stated, "sku")
     rejected = pc.starts_with(stated["state"], "rejected").to_pylist()
+    reasons: dict[str, str] = {}
+    if any(rejected):
+        with context.engine.connect() as connection:
+            reasons = rejections.reasons(connection, facts.vendor)
     known = _joined(held.snapshot, skus), _joined(held.baseline, skus)
     rows = pa.table(
         {
