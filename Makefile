@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation test-postgres proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-pages bench-scale load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation test-postgres test-httpx2 proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-pages bench-scale load cost check docs audit sbom sandbox-package release demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -25,6 +25,9 @@ test-installation: setup   ## of these, the installation alone: every DAG, comma
 
 test-postgres: setup   ## migrations, ledger and query plans on another PostgreSQL, Debian's by default; FOLDER=/usr/lib/postgresql/15
 	@scripts/test_postgres.sh "$(FOLDER)" $(ARGS)
+
+test-httpx2: setup   ## the client's tests on httpx2, the continuation of httpx; ARGS="-k word"
+	@scripts/test_httpx2.sh $(ARGS)
 
 proof: setup   ## every long proof, some days on two cores, for a weekly job; PARTS="mutation soak" SEEDS=1000 KILLS=50 MINUTES=60
 	@PARTS="$(PARTS)" SEEDS="$(SEEDS)" KILLS="$(KILLS)" MINUTES="$(MINUTES)" scripts/proof.sh
@@ -91,6 +94,9 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist
 	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir dist ./sandbox
 	@ls dist/partner_sandbox-*.whl
+
+release: setup   ## wheels, site, SBOM, recipes and notes of a version, into dist/release-VERSION; VERSION=1.0.0; publishes nothing
+	@$(BIN)/python scripts/release.py "$(VERSION)"
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
 	@$(BIN)/shelfsync demo

@@ -10,13 +10,15 @@ from typing import Any
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 
-PROJECT = Path(__file__).resolve().parents[2]
-"""The folder of dags/, plugins/ and include/; the project is installed in place, on a machine as in the image."""
+_SOURCES = Path(__file__).resolve().parents[2]
+_IN_PLACE = (_SOURCES / "pyproject.toml").is_file()
+PROJECT = _SOURCES if _IN_PLACE else Path(__file__).resolve().parent / "deployed"
+"""The folder of dags/ and plugins/: the project, on a machine as in the image, or what a wheel brings of it (scripts/release.py)."""
 
 
 def _default_home() -> Path:
     """`.shelfsync` of the project, from whatever folder a command is started; without a project, a folder of the user."""
-    if (PROJECT / "pyproject.toml").is_file():
+    if _IN_PLACE:
         return PROJECT / ".shelfsync"
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "shelfsync"
 

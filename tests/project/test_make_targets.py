@@ -55,6 +55,8 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "audit": Here(prints="audit: "),
     "sbom": Here(prints="sbom: dist/sbom.json"),
     "sandbox-package": Here(prints="partner_sandbox-0.1.0-py3-none-any.whl"),
+    "release": Elsewhere("tests/project/test_release.py", "release.release(VERSION, committed(root), site=False)"),
+    "test-httpx2": Here(("ARGS=-q -k test_sender",), prints="passed"),
     "cost": Here(("ARGS=--skus 2000 --deltas 4",), prints="warehouse"),
     "docs": Here(prints="docs: dist/docs/index.html"),
     ".env": Here(in_copy=True),
