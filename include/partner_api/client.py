@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable
 
-    import httpx
-
+    from partner_api.http_library import httpx
     from partner_api.json_values import Raw
 
 NO_SUCH_JOB = "00000000-0000-0000-0000-000000000000"

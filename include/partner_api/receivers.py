@@ -17,9 +17,8 @@ from partner_api.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import httpx
-
     from partner_api.dialect import DownloadLimits
+    from partner_api.http_library import httpx
 
 ERROR_BYTES_MAX = 64 * 1024
 """A receiver reads and stores no more than this of an error's body."""

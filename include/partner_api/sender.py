@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import httpx
-
 from partner_api.errors import InvalidRequestError
+from partner_api.http_library import httpx
 from partner_api.receivers import StopReceiving
 
 if TYPE_CHECKING:

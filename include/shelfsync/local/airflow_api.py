@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    import httpx
-
+    from partner_api.http_library import httpx
     from shelfsync.local.stack import RunningStack
 
 TIMEOUT_S = 30.0
@@ -58,7 +57,7 @@ class AirflowApi:
         self._client: httpx.Client | None = None
 
     def __enter__(self) -> Self:
-        import httpx
+        from partner_api.http_library import httpx
 
         self._client = httpx.Client(base_url=self._stack.addresses.api_url, timeout=TIMEOUT_S, trust_env=False)
         answer = self._call("POST", "/auth/token", json={"username": USER, "password": self._stack.admin_password})
@@ -131,7 +130,7 @@ class AirflowApi:
         ]
 
     def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
-        import httpx
+        from partner_api.http_library import httpx
 
         assert self._client is not None, "use it as a context manager"
         try:

@@ -17,7 +17,7 @@ from shelfsync.errors import ShelfsyncError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import httpx
+    from partner_api.http_library import httpx
 
 CHAIN = "demo-chain"
 CLIENT_ID = "demo-client"
@@ -130,7 +130,7 @@ class SandboxControl:
             after = int(page["last"])
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        import httpx
+        from partner_api.http_library import httpx
 
         try:
             if (

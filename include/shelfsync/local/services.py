@@ -224,7 +224,7 @@ def _sandbox(addresses: Addresses) -> tuple[str, ...]:
 
 def answers(url: str) -> bool:
     """Whether the service reports that it is healthy."""
-    import httpx
+    from partner_api.http_library import httpx
 
     try:
         return httpx.get(url, timeout=TIMEOUT_S, trust_env=False).status_code < 500
@@ -234,7 +234,7 @@ def answers(url: str) -> bool:
 
 def unhealthy_parts(url: str) -> list[str]:
     """Airflow's components that report themselves unhealthy, as services; the API server if it or the database is unavailable."""
-    import httpx
+    from partner_api.http_library import httpx
 
     try:
         answer = httpx.get(url, timeout=TIMEOUT_S, trust_env=False).json()

@@ -45,7 +45,7 @@ class StoreHub:
     def __init__(
         self, erp: sa.Engine, outbox: str, receiver_url: str, picking_secret: SecretStr, *, picking_delay_s: float
     ) -> None:
-        import httpx
+        from partner_api.http_library import httpx
 
         self._erp = erp
         self._outbox = sa.table(
@@ -104,7 +104,7 @@ class StoreHub:
 
     def _return(self, row: Any) -> bool:
         """Posts the result of one order; False if it has to be retried."""
-        import httpx
+        from partner_api.http_library import httpx
 
         with self._erp.connect() as connection:
             document = self._document(connection, row.hand_over_id)

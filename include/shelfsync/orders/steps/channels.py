@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import fsspec
-import httpx
 
+from partner_api.http_library import httpx
 from partner_api.sender import NO_REUSE, Deadline, trusted_authorities
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.customer_for_store import without_customer
