@@ -12,23 +12,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)((a|b|rc)(0|[1-9]\d*))?")
 PIN = re.compile(r"^([A-Za-z0-9._-]+(?:\[[^\]]+\])?==[^\s;\\]+)\s*(;[^\\]*)?", re.MULTILINE)
-EXTRAS = {
-    "mysql": ("pymysql",),
-    "mssql": ("pymssql",),
-    "oracle": ("oracledb",),
-    "s3": ("obstore", "s3fs"),
-}
-"""Extras of some packages of requirements-erp.txt; each of WHOLE is a whole file."""
 WHOLE = {
     "erp": "requirements-erp.txt",
     "celery": "requirements-celery.txt",
     "kubernetes": "requirements-kubernetes.txt",
 }
+"""Extras that are a whole file; those of pyproject.toml are packages of requirements-erp.txt."""
 RECIPES = ("Dockerfile", "docker-compose.yaml", "deploy", "contract/openapi.yaml", "sandbox/Dockerfile")
 CLIENT = """[build-system]
 requires = ["hatchling>=1.27"]
@@ -110,7 +105,8 @@ def staged(root: Path, to: Path, version: str) -> None:
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=root, capture_output=True, check=True).stdout  # noqa: S607
     subprocess.run(["tar", "x", "-C", str(to)], input=archive, check=True)  # noqa: S603, S607
     erp = pins((to / WHOLE["erp"]).read_text("utf-8"))
-    extras = {name: named(erp, names) for name, names in EXTRAS.items()}
+    given = tomllib.loads((to / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = {name: named(erp, tuple(names)) for name, names in given.items()}
     extras |= {name: pins((to / file).read_text("utf-8")) for name, file in WHOLE.items()}
     project = to / "pyproject.toml"
     text = written(project.read_text("utf-8"), version)

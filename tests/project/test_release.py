@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -153,6 +154,11 @@ def test_a_second_build_gives_the_same_bytes_and_no_other_release_is_in_it(built
     assert {file.name: file.read_bytes() for file in built.glob("*.whl")} == first
     with zipfile.ZipFile(next(built.glob("shelfsync-*.whl"))) as wheel:
         assert {name for name in wheel.namelist() if name.startswith(("tests", "sandbox", "partner_sandbox"))} == set()
+        about = wheel.read(next(name for name in wheel.namelist() if name.endswith("METADATA"))).decode()
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    for extra, names in project["optional-dependencies"].items():
+        for name in names:
+            assert re.search(rf"^Requires-Dist: {name}==[^;]+; extra == '{extra}'", about, re.MULTILINE), (extra, name)
 
 
 @pytest.mark.slow
