@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import make_url
@@ -138,12 +140,15 @@ def psql(place: Place) -> list[str]:
 
 def _command(place: Place, running: Running) -> str:
     """The command with the settings of this stack. A variable of the shell has priority over their file, so those of a real platform are unset."""
+    program = shlex.quote(str(Path(sys.executable).with_name("shelfsync")))  # of a wheel
+    if (place.project / "pyproject.toml").is_file():
+        program = ".venv/bin/shelfsync"
     if not running.sandbox:
-        return ".venv/bin/shelfsync"
+        return program
     foreign = [name for name in services.split(os.environ, sample=True)[1] if name in os.environ]
     unset = "".join(f"-u {shlex.quote(name)} " for name in foreign if name != services.CONFIG)
     config = f"SHELFSYNC_CONFIG={shlex.quote(str(place.home / sample_chain.CONFIG))}"
-    return f"{'env ' + unset if unset else ''}{config} .venv/bin/shelfsync"
+    return f"{'env ' + unset if unset else ''}{config} {program}"
 
 
 def _address(name: str, address: str, more: str = "") -> str:

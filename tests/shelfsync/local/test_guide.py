@@ -6,7 +6,9 @@ import json
 import shlex
 import stat
 import subprocess
-from dataclasses import asdict
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -63,6 +65,12 @@ def test_a_newcomer_reads_every_address_and_the_password_and_three_things_to_try
     ):
         assert needed in text
     assert [line[:3] for line in text.splitlines()[-6::2]] == ["1. ", "2. ", "3. "]
+
+
+def test_without_a_checkout_the_printed_command_is_that_of_the_environment(place, running) -> None:
+    from_wheel = replace(place, project=place.home)
+    assert f" {Path(sys.executable).with_name('shelfsync')} explain " in "\n".join(tries(from_wheel, running))
+    assert ".venv/bin/shelfsync explain" in "\n".join(tries(place, running))
 
 
 def test_no_printed_command_has_the_password_of_the_erp(place, running) -> None:
