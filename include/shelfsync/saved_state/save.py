@@ -111,7 +111,7 @@ def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns:
     count = 0
     with archive.open(member(part.table), "w", force_zip64=True) as file:
         result = connection.execution_options(yield_per=_LINES_A_READ).execute(sa.text(statement))
-        for some in result.scalars().partitions():
+        for some in result.scalars().partitions(_LINES_A_READ):
             file.write("".join(f"{line}\n" for line in some).encode())
             count += len(some)
     return {"rows": count, "columns": taken}

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
+import sqlalchemy as sa
 
 from shelfsync.errors import DataError
 from shelfsync.saved_state.load import checked
@@ -25,3 +28,23 @@ def test_a_database_without_tables_has_no_state(empty_database_url, tmp_path):
     with pytest.raises(DataError, match=r"without tables of shelfsync.*Name the database"):
         save(engine, None, tmp_path / "x.state", chain=None)
     engine.dispose()
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_chain(engine, tmp_path):
+    with engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO warehouse.vendor SELECT 'store-001', now()"))
+        connection.execute(
+            sa.text(
+                "INSERT INTO warehouse.baseline (vendor, sku, price, quantity, active, job_id, acknowledged_at)"
+                " SELECT 'store-001', 's' || g, 1.99, 7, true, 1, now() FROM generate_series(1, 100000) AS g"
+            )
+        )
+    tracemalloc.start()
+    try:
+        manifest = save(engine, None, tmp_path / "x.state", chain=None)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert manifest["tables"]["warehouse.baseline"]["rows"] == 100_000
+    assert peak < 12e6, "all rows at once are some 60 MB"
