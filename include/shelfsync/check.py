@@ -27,6 +27,7 @@ from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
+from shelfsync.rows import total_row
 from shelfsync.rows.quarantine_reason import NO_ROW, UNREADABLE, is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning
@@ -88,15 +89,25 @@ def vendor_id_lines(context: Context, stores: Mapping[str, str | None]) -> list[
 
 def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors: tuple[str, ...] = ()) -> list[str]:
     """Vendors of the ERP's `stores` that the platform does not know; it is asked for each that it has not confirmed lately."""
+    import pyarrow as pa
+
     only = vendors or context.settings.sync.vendors
     found = sorted({name for name in stores.values() if name is not None and is_usable(name)})
     names = [name for name in found if not only or name in only]
     unknown, not_asked = unknown_vendors(context, names)
     lines = []
+    may_be_total = total_row.may_be(pa.array(unknown, pa.string())).tolist()
+    words = [name for name, may in zip(unknown, may_be_total, strict=True) if may]
+    unknown = [name for name in unknown if name not in words]
     if unknown:
         lines.append(
             f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {some_of(unknown, _SHOWN)}. Name their ids by"
             " SHELFSYNC_ERP__VENDOR_IDS, leave them out by SHELFSYNC_SYNC__VENDORS, or ask the account manager to enable them"
+        )
+    if words:
+        lines.append(
+            f"the platform does not know {some_of(words, _SHOWN)}, which may be a total of the ERP's list. In up to {total_row.ROWS_MAX:,} rows a run finds a total"
+            " and quarantines it (docs/how-to/connecting-your-erp.md#by-files). If it is a store, name its id by SHELFSYNC_ERP__VENDOR_IDS"
         )
     if not_asked:
         lines.append(

@@ -50,6 +50,10 @@ def fill(vendor: Vendors = None) -> Answer:
         f"vendor {name}: {made:,} products made, {found.kept[name]:,} were there" for name, made in found.made.items()
     ]
     lines += [f"vendor {name} failed: {why}" for name, why in found.failed.items()]
+    lines += [
+        f"left out {name}: it may be a total of the list. If it is a store, name it by --vendor"
+        for name in found.left_out
+    ]
     error = None
     if found.failed:
         name, why = next(iter(found.failed.items()))
@@ -58,7 +62,9 @@ def fill(vendor: Vendors = None) -> Answer:
         raise DataError("sandbox: the ERP has no row of these vendors. Run `shelfsync check`, which lists its stores")
     else:
         lines.append("next: shelfsync sync --full")
-    return Answer({"made": found.made, "kept": found.kept, "failed": found.failed}, lines, error)
+    return Answer(
+        {"made": found.made, "kept": found.kept, "failed": found.failed, "left_out": found.left_out}, lines, error
+    )
 
 
 @command(

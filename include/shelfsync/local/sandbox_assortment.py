@@ -13,8 +13,10 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp.open import open_source
+from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local.sandbox_control import SandboxControl, SandboxRejectedError
+from shelfsync.rows import total_row
 from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.schemas import RAW
 
@@ -29,11 +31,15 @@ _KEYS = ["vendor", "sku", "barcode"]
 
 @dataclass
 class Filled:
-    """By vendor: products that were made, and those that were there. `failed`: vendor -> why nothing was made."""
+    """By vendor: products that were made, and those that were there. `failed`: vendor -> why nothing was made.
+
+    `left_out`: vendors that may be totals of the list.
+    """
 
     made: dict[str, int] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
 
 
 def open_sandbox(settings: Settings) -> SandboxControl:
@@ -65,11 +71,20 @@ def open_sandbox(settings: Settings) -> SandboxControl:
 
 
 def fill(settings: Settings, control: SandboxControl, vendors: Sequence[str] = ()) -> Filled:
-    """Makes each SKU of the ERP that the sandbox does not have, at its vendor. `vendors`: at these alone."""
+    """Makes each SKU of the ERP that the sandbox does not have, at its vendor. `vendors`: at these alone.
+
+    A name that is a word for a total is made only if `vendors`, the settings or the sandbox have it.
+    """
     found = Filled()
     wanted = set(vendors or settings.sync.vendors)
     keys, found.failed = _keys(settings, tuple(wanted))
-    for vendor in pc.unique(keys["vendor"]).to_pylist():
+    names = pc.unique(keys["vendor"])
+    words = names.filter(pa.array(total_row.may_be(names))).to_pylist()
+    stores = {*wanted, *VendorIds.of(settings.erp).vendors().values(), *(control.vendors() if words else ())}
+    found.left_out = [name for name in words if name not in stores]
+    for vendor in names.to_pylist():
+        if vendor in found.left_out:
+            continue
         if not is_usable(vendor) or (wanted and vendor not in wanted):
             continue
         theirs = keys.filter(pc.equal(keys["vendor"], vendor))

@@ -38,6 +38,17 @@ def test_each_vendor_of_the_erp_is_asked_for_once(run, sandbox, stock):
 
 
 @pytest.mark.slow
+def test_a_total_is_no_store_that_the_account_manager_should_enable(here, stock):
+    stock("store-001", "nowhere", "Summe")
+    warned = [line for line in here("check")[1].splitlines() if "does not know" in line]
+    assert [line.split(". ")[0] for line in warned] == [
+        "warning: the platform does not know 1 of the ERP's 3 vendors: nowhere",
+        "warning: the platform does not know Summe, which may be a total of the ERP's list",
+    ]
+    assert "account manager" not in warned[1]
+
+
+@pytest.mark.slow
 def test_a_wrong_chain_is_found_although_nothing_was_ever_sent(run, stock):
     stock("store-001", "store-002")
     done = run("check", "--json", SHELFSYNC_PLATFORM__CHAIN="no-such-chain")

@@ -20,8 +20,8 @@ def test_the_erp_fills_the_sandbox_and_a_customer_orders(here, sandbox, tmp_path
     monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS", '{"0101": "store-001", "0102": "new store 2"}')
     code, output, errors = here("sandbox", "fill", "--json")
     assert code == 0, errors
-    filled = {"made": {"store-001": 1, "new store 2": 1}, "kept": {"store-001": 1, "new store 2": 0}, "failed": {}}
-    assert data(output) == filled
+    made, kept = {"store-001": 1, "new store 2": 1}, {"store-001": 1, "new store 2": 0}
+    assert data(output) == {"made": made, "kept": kept, "failed": {}, "left_out": []}
     assert sandbox.products("store-001")["a"]["title"] == "A", "what is there stays"
     assert sandbox.products("store-001")["b"]["active"] is False
     assert data(here("sandbox", "fill", "--json")[1])["made"] == {"store-001": 0, "new store 2": 0}
@@ -30,6 +30,21 @@ def test_the_erp_fills_the_sandbox_and_a_customer_orders(here, sandbox, tmp_path
     code, _, errors = here("sandbox", "order", "new store 2")
     assert code != 0
     assert "has nothing on sale. Run `shelfsync sync --full --vendor new store 2`" in errors
+
+
+@pytest.mark.slow
+def test_a_total_in_place_of_a_store_is_made_only_if_it_is_named(here, sandbox, tmp_path):
+    (tmp_path / "stock.csv").write_text(
+        "vendor,sku,price,quantity,active\nstore-001,a,1,4,1\nstore-001,b,2,5,1\nSumme,2,3,9,\n", encoding="utf-8"
+    )
+    code, output, errors = here("sandbox", "fill")
+    assert code == 0, errors
+    assert "vendor Summe:" not in output
+    assert "left out Summe: it may be a total of the list. If it is a store, name it by --vendor" in output
+    code, output, errors = here("sandbox", "fill", "--vendor", "Summe", "--json")
+    assert code == 0, errors
+    assert data(output)["made"] == {"Summe": 1}
+    assert "left out" not in here("sandbox", "fill")[1], "the sandbox has it"
 
 
 class NoSandbox(http.server.BaseHTTPRequestHandler):
