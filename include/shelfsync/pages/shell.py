@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote
 import fastapi
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import (
     HTTP_200_OK,
@@ -146,6 +147,17 @@ def _visible(value: Any) -> Any:
     return plain_lines(value) if type(value) is str else value
 
 
+def with_commands(text: str) -> Markup:
+    """A message of the product as HTML: what stands between two backticks is a command or a setting."""
+    parts = plain_lines(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part)
+        if place % 2 and place < len(parts) - 1
+        else ("`" if place % 2 else "") + part
+        for place, part in enumerate(parts)
+    )
+
+
 _made: list[Environment] = []
 
 
@@ -165,6 +177,7 @@ def _environment() -> Environment:
         made.filters["discount"] = discount
         made.filters["age"] = age
         made.filters["for_buyers"] = for_buyers
+        made.filters["with_commands"] = with_commands
         _made.append(made)
     return _made[0]
 

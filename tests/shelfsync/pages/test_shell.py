@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer, decider
+from shelfsync.pages.shell import Viewer, decider, with_commands
 
 
 def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, browse):
@@ -254,3 +254,15 @@ def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
     world.sync("full")
     ((tone, words),) = _rows(browse(world.app))
     assert tone == "failing", words
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("run `shelfsync check`; then `a<b`", "run <code>shelfsync check</code>; then <code>a&lt;b</code>"),
+        ("one ` alone <b>", "one ` alone &lt;b&gt;"),
+        ("", ""),
+    ],
+)
+def test_a_command_in_a_message_is_shown_as_one_and_nothing_of_it_is_markup(message, shown):
+    assert with_commands(message) == shown

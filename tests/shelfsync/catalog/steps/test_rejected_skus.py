@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import observations, rejections, vendors
 from shelfsync.catalog.steps import rejected_skus
+from shelfsync.errors import DataError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
@@ -222,6 +223,12 @@ def test_a_person_releases_a_rejected_sku_once(shelf):
     assert shelf.sync("delta")["rejected"] == 1
     assert shelf.sync("delta")["sent"] == 0
     assert _rejections(shelf, "released_by, times") == [(None, 2)]
+
+
+@pytest.mark.parametrize("vendor", ["store-999", ""])
+def test_a_release_for_a_vendor_that_there_is_not_releases_nothing(world, vendor):
+    with pytest.raises(DataError, match="of 1 SKUs to release, 0 are rejected"):
+        rejected_skus.release(world.app.context, vendor, ["a"])
 
 
 def test_the_status_counts_both_kinds(shelf):
