@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import tables, vendors
 from shelfsync.catalog.ledger.observations import Observation
 from shelfsync.catalog.ledger.observations import newest as observed
+from shelfsync.catalog.ledger.vendor_runs import last_snapshot as last_reading
 from shelfsync.catalog.ledger.vendors import known_vendors
 from shelfsync.catalog.ledger.vendors import names as every_vendor
 from shelfsync.catalog.warehouse.baseline_history import unmoved
@@ -16,7 +17,16 @@ from shelfsync.catalog.warehouse.baseline_history import unmoved
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-__all__ = ["Observation", "acknowledged", "every_vendor", "known_vendors", "observed", "unmoved", "wanted"]
+__all__ = [
+    "Observation",
+    "acknowledged",
+    "every_vendor",
+    "known_vendors",
+    "last_reading",
+    "observed",
+    "unmoved",
+    "wanted",
+]
 
 
 def acknowledged(connection: Connection, vendor: str) -> str | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.assortment import state
-from shelfsync.catalog.ledger import vendor_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +78,7 @@ def asked_beside(context: Context, vendor: str, rows: pa.Table, assortment: pa.T
     if not len(lacking):
         return None
     with context.engine.connect() as connection:
-        last = vendor_runs.last_snapshot(connection, vendor)
+        last = state.last_reading(connection, vendor)
     if last is None:
         return None
     asked = _asked(context, last.snapshot_path)
