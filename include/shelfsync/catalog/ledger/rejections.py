@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.back_off import waits_s
 from shelfsync.catalog.ledger import tables, vendors
-from shelfsync.catalog.rejection import FOR_NOW
+from shelfsync.catalog.rejection_kind import FOR_NOW
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import boolean, instant, line, metadata, moment, number, text
 

@@ -18,7 +18,6 @@ from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.vendors import lately_acknowledged
 from shelfsync.catalog.state import RunState
-from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
@@ -38,6 +37,7 @@ from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.store.metadata import instant
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
 from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.shards import shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

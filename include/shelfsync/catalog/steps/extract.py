@@ -27,6 +27,7 @@ from shelfsync.outages import erp_asked
 from shelfsync.platform.client import check_chain
 from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.vendors.partition import Partition
+from shelfsync.vendors.shards import shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -159,20 +160,6 @@ def _whole(
         )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return sorted(files)
-
-
-def shards(names: list[str], run_id: int, vendors_per_shard: int, shards_max: int) -> list[dict[str, Any]]:
-    """Vendors in groups of `vendors_per_shard`, or of more where that would make more than `shards_max` groups."""
-    size = max(vendors_per_shard, -(-len(names) // shards_max))
-    groups = [names[start : start + size] for start in range(0, len(names), size)]
-    return [
-        {"run": run_id, "shard": number, "vendors": group, "label": _label(group)}
-        for number, group in enumerate(groups)
-    ]
-
-
-def _label(group: list[str]) -> str:
-    return group[0] if len(group) == 1 else f"{group[0]} … {group[-1]} ({len(group)})"
 
 
 def _write(

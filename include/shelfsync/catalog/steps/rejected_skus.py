@@ -11,7 +11,7 @@ from shelfsync import display
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.ledger import observations, rejections, vendors
 from shelfsync.catalog.ledger.rejections import Backoff
-from shelfsync.catalog.rejection import kind_of
+from shelfsync.catalog.rejection_kind import kind_of
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:

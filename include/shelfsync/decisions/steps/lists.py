@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.decisions import moves
+from shelfsync.decisions import price_moves as moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.decide import known as known_hold

@@ -4,24 +4,12 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from shelfsync.catalog.snapshot import nameless
-from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse import record
 from shelfsync.rows.item import RAW_CHARACTERS_MAX
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
-
-
-@given(count=st.integers(1, 500), size=st.integers(1, 20), most=st.integers(1, 40))
-def test_shards_hold_every_vendor_once_and_are_never_more_than_allowed(count, size, most):
-    names = [f"v{number:03}" for number in range(count)]
-    cut = shards(names, 1, size, most)
-    assert [vendor for shard in cut for vendor in shard["vendors"]] == names
-    assert len(cut) <= most
-    assert [shard["shard"] for shard in cut] == list(range(len(cut)))
 
 
 def test_a_row_without_a_vendor_keeps_all_its_values():

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import batches
-from shelfsync.catalog.steps.extract import shards
+from shelfsync.vendors.shards import shards
 
 _keys = itertools.count(1)
 STEPS = ("normalise", "diff", "guard", "batch", "deliver")

@@ -26,7 +26,7 @@ from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers
 from shelfsync.orders.steps.channels import Files, SignedHttp
-from shelfsync.orders.steps.outbox import Outbox
+from shelfsync.orders.steps.outbox_table import Outbox
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
 ORDERS = BACKUP.with_name("orders.md")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.catalog.rejection import kind_of
+from shelfsync.catalog.rejection_kind import kind_of
 
 
 @pytest.mark.parametrize(

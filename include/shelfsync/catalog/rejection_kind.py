@@ -1,4 +1,4 @@
-"""rejection: the kind of a rejection by the platform's text, which decides what releases it. The platform lists its texts nowhere.
+"""rejection_kind: the kind of a rejection by the platform's text, which decides what releases it. The platform lists its texts nowhere.
 
 - `for_now`, `unclear`: a wait, which doubles each time, or another value in the ERP.
 - `invalid_value`, `drifted`: another value in the ERP, a person, or the next full sync.
