@@ -12,7 +12,7 @@ from shelfsync.settings_file import read_file
 
 
 def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_path):
-    monkeypatch.setattr(settings, "PROJECT", tmp_path)
+    monkeypatch.setattr(settings, "_IN_PLACE", False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert settings._default_home() == tmp_path / "state" / "shelfsync"
     monkeypatch.delenv("XDG_STATE_HOME")
