@@ -19,7 +19,7 @@ declare -A parts=(
     [kills]="make --no-print-directory crash KILLS=${KILLS:-50} SEED=${week}"
     [mutation]="make --no-print-directory mutation ARGS='--jobs 2'"
     [fuzz]="make --no-print-directory fuzz SECONDS=${FUZZ_S:-60}"
-    [soak]="make --no-print-directory soak MINUTES=${MINUTES:-60} SEED=${week}"
+    [soak]="make --no-print-directory soak MINUTES=${MINUTES:-60} SEED=${week} ARGS=--alerts"
 )
 order=(laws long installation workers seeds campaigns crash-sweep kills mutation fuzz soak)
 failed=()

@@ -61,11 +61,12 @@ def _wanted(row: dict[str, Any] | None, product: dict[str, Any]) -> dict[str, An
 def move_price(installation: Installation, vendor: str, sku: str) -> Decimal:
     """A buyer makes a product of one store a little dearer, from today on, with four decimals; what customers will pay."""
     price = erp_rows(installation)[vendor, sku]["price"] * Decimal("1.07") + Decimal("0.0109")
-    _set_price(installation, vendor, sku, price)
+    set_price(installation, vendor, sku, price)
     return price.quantize(Decimal("0.001"), ROUND_DOWN)
 
 
-def _set_price(installation: Installation, vendor: str, sku: str, price: Decimal) -> None:
+def set_price(installation: Installation, vendor: str, sku: str, price: Decimal) -> None:
+    """A buyer gives a product of one store another price, from today on."""
     installation.erp(
         """
         INSERT INTO erp.price (product_id, store_id, amount, valid_from)

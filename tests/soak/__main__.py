@@ -27,6 +27,9 @@ def main() -> int:
         "--home", type=Path, help="an empty folder, kept; without it a temporary one, kept only if a claim fails"
     )
     parser.add_argument("--result", type=Path, help=f"the file for the figures; default: {RESULT}")
+    parser.add_argument(
+        "--alerts", action="store_true", help="then nine faults one at a time, each with its alert stated; an hour"
+    )
     parser.add_argument("--replace", action="store_true", help="write --result also in place of something else")
     options = parser.parse_args()
     if options.result is None:
@@ -45,7 +48,7 @@ def main() -> int:
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o711)  # PostgreSQL runs as a user of its own where we are root
     victims = [victim for victim in options.victims.split(",") if victim]
-    result = soak(home, seed=options.seed, minutes=options.minutes, victims=victims, report=log)
+    result = soak(home, seed=options.seed, minutes=options.minutes, victims=victims, report=log, alerts=options.alerts)
     with file.writing() as incomplete:
         result.write(incomplete)
     for line in lines(result):

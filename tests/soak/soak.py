@@ -1,4 +1,4 @@
-"""A whole soak: up, a first full sync, disturbances, waiting until all claims hold, figures, down, what is left."""
+"""A whole soak: up, a first full sync, disturbances, waiting until all claims hold, faults with a stated alert each, figures, down, what is left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from installation import shelf
 from installation.installed import Installation
-from soak import chain, claims, person, remains, shortened, trouble
+from message_services import Chat
+from soak import chain, claims, person, remains, shortened, stated, trouble
 from soak.figures import figures
 from soak.soak_run import UNAVAILABLE, NotPossibleError, SoakRun
 
@@ -58,8 +59,16 @@ class Result:
         file.write_text(json.dumps(document, indent=2, default=float) + "\n", "utf-8")
 
 
-def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], report: Callable[[str], None]) -> Result:
-    """One soak in an empty folder."""
+def soak(
+    home: Path,
+    *,
+    seed: int,
+    minutes: float,
+    victims: Sequence[str],
+    report: Callable[[str], None],
+    alerts: bool = False,
+) -> Result:
+    """One soak in an empty folder. `alerts`: after it, faults one at a time, each with its alert stated."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "tmp").mkdir(exist_ok=True)
     buffers = home / "buffers.csv"
@@ -67,6 +76,7 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
     settings = shortened.environment(minutes) | {
         "TMPDIR": str(home / "tmp"),  # whatever is left there is seen
         "SHELFSYNC_SUPPRESSION__BUFFERS_FILE": str(buffers),
+        "SHELFSYNC_ALERTS__ROUTES": stated.routes(chat := Chat()),
     }
     installation = Installation(home, settings)
     soak_run = SoakRun(installation, seed, report, home / "soak.log")
@@ -92,7 +102,13 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
         result.faults += _converge(soak_run, result)
         result.faults += soak_run.troubles
         result.figures |= figures(soak_run)
+        if alerts:
+            counts = stated.take_place(soak_run, chat, random.Random(f"{seed} stated"))
+            result.figures["alerts"] = counts
+            wrong = [(name, line) for name in ("misses", "false_alarms", "not_told") for line in counts[name]]
+            result.faults += [f"{name}: {line}" for name, line in wrong]
     finally:
+        chat.close()
         report("taking it down")
         installation.down()
     result.faults += remains.processes(home) + remains.files(home)
