@@ -243,8 +243,9 @@ class CsvFile:
     def _raise_if_cut(self, lines: _Lines, line: int, problem: str) -> None:
         """A row that is not whole and has no line break behind it is where the file was cut."""
         if (lines.ended and not lines.terminated) or "unexpected end" in problem:
+            or_long = f", or a cell of it is longer than {csv.field_size_limit():,} characters" * ("larger" in problem)
             raise IncompleteExtractError(
-                f"{self._found.name} was cut in the middle of the row that begins in line {line} ({problem}). "
+                f"{self._found.name} was cut in the middle of the row that begins in line {line}{or_long} ({problem}). "
                 "Nothing was sent; let the ERP write it again."
             )
 
@@ -273,6 +274,11 @@ class CsvFile:
                 f"the header of {self._found.name} cannot be read: {error}",
                 "Correct the delimiter or the file.",
             ) from None
+        if not self._delimiter.join(names).strip("\0") and any(names):
+            raise IncompleteExtractError(
+                f"{self._found.name} begins with empty bytes: its writer reserved their place and did not fill it, as on a full disk."
+                " Nothing was sent; let the ERP write it again."
+            )
         if any("\0" in name or MARK in name for name in names) and self._encoding.casefold().startswith("utf-8"):
             raise ConfigurationError(
                 ENCODING,

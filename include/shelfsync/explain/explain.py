@@ -76,8 +76,11 @@ def explain(
     summary = sentence(
         acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
     )
+    sold_out = _is_sold_out(confirmed, seen)
     if paid is not None:
-        summary = f"{summary} {paid_sentence(paid, until, sold_out=_is_sold_out(confirmed, seen))}"
+        summary = f"{summary} {paid_sentence(paid, until, sold_out=sold_out)}"
+    elif sold_out:
+        summary = f"{summary} Customers cannot buy it, because {_SOLD_OUT}."
     name = of_skus(context, vendor, [sku]).get(sku)
     return Explanation(
         vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, ordered, name
@@ -290,6 +293,9 @@ def _outages(connection: Connection, at: dt.datetime) -> Iterator[Event]:
         yield Event(row["began_at"], "outage", line)
 
 
+_SOLD_OUT = "its last quantity is 0"
+
+
 def _is_sold_out(acknowledged: Shown | None, observed: Shown | None) -> bool:
     """Whether the last acknowledged quantity leaves nothing to buy, and no newer observation shows the product on sale."""
     if acknowledged is None or acknowledged.values.quantity is None or acknowledged.values.quantity > 0:
@@ -300,7 +306,7 @@ def _is_sold_out(acknowledged: Shown | None, observed: Shown | None) -> bool:
 
 def paid_sentence(found: CustomerPrice, now: dt.datetime, *, sold_out: bool = False) -> str:
     """What customers pay, or why they cannot buy it, as text for people. It follows what the catalog shows."""
-    why_not = "it is off sale" if found.active is False else "its last quantity is 0" if sold_out else None
+    why_not = "it is off sale" if found.active is False else _SOLD_OUT if sold_out else None
     until = f" until {display.time(found.until, now)}" if found.until is not None else ""
     if why_not is not None:
         price = (

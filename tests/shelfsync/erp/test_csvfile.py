@@ -113,6 +113,19 @@ def test_an_empty_file_is_an_error(file, read, content):
         read(files=file(content))
 
 
+def test_a_file_of_empty_bytes_is_named_so_and_not_shown(file, read):
+    with pytest.raises(IncompleteExtractError, match="begins with empty bytes") as found:
+        read(files=file("\0" * 4096))
+    assert "\0" not in str(found.value)
+    assert "cp1252" not in str(found.value)
+
+
+def test_a_last_cell_that_is_too_long_may_be_a_cut_or_whole(file, read):
+    whole = written(ROWS) + "v,0099," + "x" * 140_000 + ",1.5,1,1,"
+    with pytest.raises(IncompleteExtractError, match="or a cell of it is longer than 131,072 characters"):
+        read(files=file(whole))
+
+
 def test_an_empty_file_beside_full_ones_is_an_error_too(file, read, tmp_path):
     file(written(ROWS), "a.csv")
     file(written([]), "b.csv")

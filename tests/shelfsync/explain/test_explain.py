@@ -38,6 +38,16 @@ def test_a_sku_in_step_is_explained_by_the_job_that_sent_its_price(shelf):
 
 
 @pytest.mark.slow
+def test_what_is_sold_out_cannot_be_bought_whatever_else_waits(shelf):
+    shelf.erp.put("store-001", "a", "3.99", quantity=0)
+    shelf.sync("delta")
+    assert "Customers cannot buy it, because its last quantity is 0." in _explain(shelf).sentence
+    shelf.erp.put("store-001", "a", "399.00", quantity=0)
+    shelf.sync("delta")
+    assert "Customers cannot buy it, because its last quantity is 0." in _explain(shelf).sentence
+
+
+@pytest.mark.slow
 def test_a_repeated_price_is_shown_since_it_was_first_sent(shelf):
     first = _explain(shelf).acknowledged.since
     shelf.sync("full")

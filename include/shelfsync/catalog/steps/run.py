@@ -236,7 +236,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
 def _faulty(row: dict[str, Any]) -> list[str]:
     """What cannot be sent of a vendor's rows, and what is there more than once."""
     rows = f"{row['rows_quarantined']} rows are quarantined"
-    values = f"{row['values_left_out']} faulty values are left out, and the rest of their rows is sent"
+    sent = "" if row["failed_step"] else ", and the rest of their rows is sent"
+    values = f"{row['values_left_out']} faulty values are left out{sent}"
     found = [line for line, number in ((rows, row["rows_quarantined"]), (values, row["values_left_out"])) if number]
     lines = [f"vendor {row['vendor']}: {line} (`shelfsync quarantine`)" for line in found]
     if row["rows_repeated"]:
