@@ -83,11 +83,12 @@ def guard(
     *,
     vendor: str,
     asked: pa.Table | None = None,
+    elsewhere: pa.Table | None = None,
     approved: Callable[[Hold], Collection[str]],
 ) -> Guarded:
     """`approved` returns the keys of the rows of a hold that an operator has approved; exactly these values pass.
 
-    `asked` (ASKED): SKUs of the ERP that the vendor's `assortment` (ASSORTMENT) lacks.
+    `asked` (ASKED): SKUs of the ERP that the vendor's `assortment` (ASSORTMENT) lacks; `elsewhere` (ASKED): those of other vendors.
     """
     held = np.zeros(rows.num_rows, np.bool_)
     holds: list[Hold] = []
@@ -97,7 +98,8 @@ def guard(
     campaigns = np.array([codes[head.campaign] for head in heads] or [0], np.int64)[numbers]
     parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)[numbers]
     known = priced(assortment, asked)
-    base = base_prices(rows, known)
+    own = base_prices(rows, known)
+    base = own if elsewhere is None else pc.coalesce(own, aligned(elsewhere, column(rows, "sku"), ("price",))["price"])
     off = _off(rows, base, parts)
     cost = pc.coalesce(column(rows, "cost"), aligned(known, column(rows, "sku"), ("cost",))["cost"])
     on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
@@ -108,7 +110,7 @@ def guard(
             campaign = names[campaigns[of_campaign[0]]]
 
             def hold_of(places: np.ndarray, campaign: str = campaign, rule: _Rule = rule) -> Hold:
-                return _hold(_held_rows(rows, heads, base, off, rule.share, places), campaign, rule, vendor)
+                return _hold(_held_rows(rows, heads, own, off, rule.share, places), campaign, rule, vendor)
 
             hold = hold_of(of_campaign)
             passes = pc.is_in(hold.rows["key"], value_set=pa.array(sorted(approved(hold)), pa.string()))

@@ -65,7 +65,7 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
 def asked_beside(context: Context, vendor: str, rows: pa.Table, assortment: pa.Table) -> pa.Table | None:
     """ASKED of the SKUs of these rows (ROWS) that the vendor's assortment lacks and the ERP's newest reading has; None: there is none.
 
-    A campaign may name them before the platform has acknowledged them.
+    A campaign may name them before the platform has acknowledged them. Of a vendor without a known assortment every row waits.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -73,6 +73,8 @@ def asked_beside(context: Context, vendor: str, rows: pa.Table, assortment: pa.T
     from shelfsync.promotions.schemas import ASKED
     from shelfsync.rows.alignment import column
 
+    if not assortment.num_rows:
+        return None
     skus = column(rows, "sku")
     lacking = pc.unique(skus.filter(pc.invert(pc.is_in(skus, value_set=column(assortment, "sku")))))
     if not len(lacking):
@@ -93,9 +95,10 @@ def asked_beside(context: Context, vendor: str, rows: pa.Table, assortment: pa.T
     return pa.concat_tables([asked, pa.Table.from_arrays([faulty, *nulls], schema=ASKED)])
 
 
-def asked_anywhere(context: Context, vendors: Iterable[str]) -> pa.Table:
-    """ASKED without costs: the highest price of each SKU in the newest snapshots of these vendors. Memory grows with the SKUs of all, not with vendors."""
+def asked_elsewhere(context: Context, vendors: Iterable[str], skus: pa.Array) -> pa.Table:
+    """ASKED without costs: the lowest price of each of these SKUs in the newest snapshots of these vendors."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from shelfsync.promotions.schemas import ASKED
 
@@ -105,10 +108,11 @@ def asked_anywhere(context: Context, vendors: Iterable[str]) -> pa.Table:
             snapshot = state.wanted(connection, vendor)
         if snapshot is None:
             continue
-        both = pa.concat_tables([found, _asked(context, snapshot)])
-        highest = both.group_by("sku", use_threads=False).aggregate([("price", "max")])
-        costs = pa.nulls(highest.num_rows, ASKED.field("cost").type)
-        found = pa.Table.from_arrays([highest["sku"], highest["price_max"], costs], schema=ASKED)
+        asked = _asked(context, snapshot)
+        both = pa.concat_tables([found, asked.filter(pc.is_in(asked["sku"], value_set=skus))])
+        lowest = both.group_by("sku", use_threads=False).aggregate([("price", "min")])
+        costs = pa.nulls(lowest.num_rows, ASKED.field("cost").type)
+        found = pa.Table.from_arrays([lowest["sku"], lowest["price_min"], costs], schema=ASKED)
     return found
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.assortment import state
 from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
@@ -24,7 +23,7 @@ from shelfsync.promotions.normalise import merged, normalise, quarantined
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
-from shelfsync.promotions.steps.assortment import asked_anywhere, asked_beside, known_assortment, known_vendors
+from shelfsync.promotions.steps.assortment import asked_beside, asked_elsewhere, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
 from shelfsync.store.metadata import instant
@@ -73,7 +72,7 @@ class Prepared:
 
 
 def prepare(context: Context, run: PromotionRun) -> Prepared:
-    """Prepares one vendor after the other. Memory holds the rows of one vendor, and one hash per promotion and vendor."""
+    """Prepares one vendor after the other. Memory holds the rows of one vendor, one hash per promotion and vendor, and each SKU of a campaign."""
     return _Preparation(context, run).done()
 
 
@@ -103,7 +102,7 @@ class _Preparation:
             self._approved = approved_by_kind(decided_holds.approved(connection, Subject.PROMOTIONS))
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()
-        self._anywhere: pa.Table | None = None
+        self._elsewhere: pa.Table | None = None
         self._stored = {known.wanted_path for known in self._known}
         self._by_name: dict[tuple[Any, ...], list[Promotion]] = defaultdict(list)
         self._by_campaign: dict[str, list[Promotion]] = defaultdict(list)
@@ -173,7 +172,8 @@ class _Preparation:
             assortment,
             self._settings,
             vendor=vendor,
-            asked=self._asked_for_guards(judged, asked),
+            asked=asked,
+            elsewhere=self._asked_elsewhere(judged, asked),
             approved=self._approved_keys,
         )
         quarantine = own.quarantine
@@ -213,9 +213,8 @@ class _Preparation:
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
 
-    def _asked_for_guards(self, judged: Validated, asked: pa.Table | None) -> pa.Table | None:
-        """Also the price of other vendors for a SKU that neither this one nor its rows of the ERP have: the campaign names it for all."""
-        import pyarrow as pa
+    def _asked_elsewhere(self, judged: Validated, asked: pa.Table | None) -> pa.Table | None:
+        """The price of other vendors for SKUs that neither this one nor its rows of the ERP have: a campaign names them for all."""
         import pyarrow.compute as pc
 
         from shelfsync.rows.alignment import column
@@ -224,13 +223,21 @@ class _Preparation:
         if asked is not None:
             lacking = lacking.filter(pc.invert(pc.is_in(lacking, value_set=column(asked, "sku"))))
         if not len(lacking):
-            return asked
-        if self._anywhere is None:
-            with self._context.engine.connect() as connection:
-                vendors = sorted(state.known_vendors(connection))
-            self._anywhere = asked_anywhere(self._context, vendors)
-        elsewhere = self._anywhere.filter(pc.is_in(self._anywhere["sku"], value_set=lacking))
-        return elsewhere if asked is None else pa.concat_tables([asked, elsewhere])
+            return None
+        if self._elsewhere is None:
+            self._elsewhere = asked_elsewhere(self._context, self._prepared.vendors_known, self._named())
+        return self._elsewhere.filter(pc.is_in(self._elsewhere["sku"], value_set=lacking))
+
+    def _named(self) -> pa.Array:
+        """Every SKU that a row of the extract names, each once."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = pa.array([], pa.string())
+        for path in self._manifest["vendors"].values():
+            skus = pc.utf8_trim_whitespace(self._context.lake.read_table(path, ["sku"])["sku"].cast(pa.string()))
+            found = pc.unique(pa.concat_arrays([found, pc.unique(skus)]))
+        return found
 
     def _approved_keys(self, hold: Hold) -> Collection[str]:
         """The rows of a hold that an operator has approved. Only if something of it changed, files of earlier holds are read."""

@@ -217,6 +217,22 @@ def test_a_price_for_all_vendors_is_compared_with_others_where_the_erp_lacks_the
     assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 8.0}, {"a": 8.0})
     held = shop.world.app.promotions.status()["held"]
     assert {(row["rule"], row["vendor"]) for row in held} == {("discount", vendor) for vendor in STORES}
+    for row in held:
+        price = "10.00 → 0.10" if row["vendor"] == "store-001" else "0.10"
+        assert price in shop.world.app.holds.question(row["hold_id"], pages=None)["body"]
+    assert "10.00" not in shop.world.app.holds.question(held[1]["hold_id"], pages=None)["body"], (
+        "a price of another store"
+    )
+
+
+@pytest.mark.slow
+def test_a_store_without_a_known_assortment_gets_no_campaign(make_shop):
+    shop = make_shop()
+    for number in range(30):
+        shop.world.erp.put("store-004", f"n{number}", "10.00")
+        shop.erp.put("all", f"n{number}", "8", vendor="store-004")
+    shop.world.begin("delta", upto="batch")
+    assert "30 rows wait for base prices of 1 vendors (store-004)" in "\n".join(shop.sync()["lines"])
 
 
 @pytest.mark.slow
