@@ -5,6 +5,7 @@ A part that fails is in the document as its error: an installation that is broke
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import platform
 import re
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from sqlalchemy.engine import Engine
+
     from shelfsync.context import Context
 
 KIND = "shelfsync doctor"
@@ -48,6 +51,7 @@ _RUNS, _ALERTS_MAX, _STATEMENTS = 20, 100, 15
 _LOGS, _LOG_BYTES = 12, 16_384
 _PERSONAL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()/-]{6,}\d")
 """Mail addresses and telephone numbers. No log of shelfsync has one; a line of another program may."""
+_BY = re.compile(r" by .*")
 _TABLES = sa.text(
     "SELECT n.nspname || '.' || c.relname AS table, coalesce(s.n_live_tup, 0) AS rows, pg_total_relation_size(c.oid) AS bytes,"
     " s.last_autovacuum, s.n_dead_tup AS dead FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
@@ -66,7 +70,7 @@ _SESSIONS = sa.text(  # no text of a statement: a person's may quote a customer
 )
 _SLOWEST = sa.text(  # its constants are $1, $2, …
     "SELECT left(query, 300) AS statement, calls, round(total_exec_time) AS total_ms, round(max_exec_time) AS longest_ms"
-    " FROM pg_stat_statements WHERE query ~* '^\\s*(select|insert|update|delete|merge|with)' ORDER BY total_exec_time DESC LIMIT :most"
+    " FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND query ~* '^\\s*(select|insert|update|delete|merge|with)' ORDER BY total_exec_time DESC LIMIT :most"
 )
 
 
@@ -76,8 +80,15 @@ _WHO = sa.text(
 )
 
 
-def gathered(home: Path, opened: Callable[[], AbstractContextManager[Context]]) -> dict[str, Any]:
-    """The document: versions, settings, result of `check`, sizes, states, runs, alerts, sessions, and the ends of logs under `home`."""
+def gathered(
+    home: Path,
+    opened: Callable[[], AbstractContextManager[Context]],
+    database: Callable[[], AbstractContextManager[tuple[Engine, Any]]],
+) -> dict[str, Any]:
+    """The document: versions, settings, result of `check`, sizes, states, runs, alerts, sessions, and the ends of logs under `home`.
+
+    `database` opens it whatever its revision is. While nobody knows the persons' names, each text ends at the word "by".
+    """
     found: dict[str, Any] = {
         "kind": KIND,
         "format": 1,
@@ -85,11 +96,15 @@ def gathered(home: Path, opened: Callable[[], AbstractContextManager[Context]]) 
         "versions": _part(_versions),
         "settings": _part(shown_settings),
     }
-    persons: Collection[str] = ()
+    persons: Collection[str] | None = None
+    try:
+        with database() as (engine, _):
+            found["database"] = _part(lambda: _database(engine))
+            persons = _persons(engine)
+    except Exception as error:  # noqa: BLE001  whatever fails is what the file is for
+        found["persons"] = {"error": in_one_line(error)}
     try:
         with opened() as context:
-            persons = _part(lambda: _persons(context))
-            found["database"] = _part(lambda: _database(context))
             found["check"] = _part(lambda: {"problems": check(context), "warnings": warnings(context)})
             found["runs"] = _part(lambda: run_history.listed(context, limit=_RUNS))
             found["alerts"] = _part(lambda: [_without_persons(row) for row in lists.listed(context)[:_ALERTS_MAX]])
@@ -100,8 +115,11 @@ def gathered(home: Path, opened: Callable[[], AbstractContextManager[Context]]) 
     return clean
 
 
-def cleaned(value: Any, persons: Collection[str] = ()) -> Any:
-    """The same without secrets of the settings, mail addresses, telephone numbers, and the names of `persons` after the word "by"."""
+def cleaned(value: Any, persons: Collection[str] | None = None) -> Any:
+    """The same without secrets of the settings, mail addresses, telephone numbers, and the names of `persons` after the word "by".
+
+    None: their names are unknown, so nothing that follows the word is kept.
+    """
     if isinstance(value, dict):
         return {cleaned(name, persons): cleaned(one, persons) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -109,6 +127,8 @@ def cleaned(value: Any, persons: Collection[str] = ()) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     text = _PERSONAL.sub(MASK, mask(str(value)))
+    if persons is None:
+        return _BY.sub(f" by {MASK}", text)
     for person in persons:
         text = text.replace(f" by {person}", f" by {MASK}")
     return text
@@ -131,9 +151,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _database(context: Context) -> dict[str, Any]:
-    engine = context.engine
-
+def _database(engine: Engine) -> dict[str, Any]:
     def rows(statement: sa.TextClause, **values: Any) -> list[dict[str, Any]]:
         with engine.connect() as connection:  # one each: a failed statement ends its transaction
             return [dict(row) for row in connection.execute(statement, values).mappings()]
@@ -148,9 +166,9 @@ def _database(context: Context) -> dict[str, Any]:
     }
 
 
-def _persons(context: Context) -> list[str]:
+def _persons(engine: Engine) -> list[str]:
     """Everybody who decided something, the longest name first: one may begin with another."""
-    with context.engine.connect() as connection:
+    with engine.connect() as connection:
         return sorted(connection.execute(_WHO).scalars(), key=len, reverse=True)
 
 
@@ -160,11 +178,19 @@ def _without_persons(row: dict[str, Any]) -> dict[str, Any]:
 
 def _log_ends(home: Path) -> Iterator[tuple[str, list[str]]]:
     """The last lines of the newest logs."""
-    files = [file for file in (home / "logs").rglob("*") if file.is_file() and not file.is_symlink()]
-    for file in sorted(files, key=lambda one: one.stat().st_mtime, reverse=True)[:_LOGS]:
-        with file.open("rb") as opened:
-            opened.seek(max(file.stat().st_size - _LOG_BYTES, 0))
-            text = opened.read().decode("utf-8", "replace")
+    changed: dict[Path, float] = {}
+    for file in (home / "logs").rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # it is rotated meanwhile
+            if file.is_file() and not file.is_symlink():
+                changed[file] = file.stat().st_mtime
+    for file in sorted(changed, key=changed.__getitem__, reverse=True)[:_LOGS]:
+        try:
+            with file.open("rb") as opened:
+                size = opened.seek(0, 2)
+                opened.seek(max(size - _LOG_BYTES, 0))
+                text = opened.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            continue
         # a cut secret is known by eight characters, so the first line, which may have less of one, is left out
-        lines = text.splitlines()[1 if file.stat().st_size > _LOG_BYTES else 0 :]
-        yield file.relative_to(home).as_posix(), [plain(line) for line in lines]
+        lines = text.splitlines()[1 if size > _LOG_BYTES else 0 :]
+        yield file.relative_to(home).as_posix(), [plain(line) for line in lines] or ["(its last line is too long)"]

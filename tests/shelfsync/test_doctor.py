@@ -36,12 +36,23 @@ def doctor(world, tmp_path, monkeypatch, capsys):
         def run(**more):
             for name, value in more.items():
                 monkeypatch.setenv(name, value)
+            (tmp_path / "doctor.json").touch(0o644)
             code, _, complaint = call("doctor", "doctor.json")
             assert code == 0, complaint
             assert stat.S_IMODE((tmp_path / "doctor.json").stat().st_mode) == 0o600
             return (tmp_path / "doctor.json").read_text("utf-8")
 
         yield run
+
+
+@pytest.mark.slow
+def test_an_older_database_is_read_and_not_migrated(world, doctor):
+    with world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE shelfsync_revision SET version_num = 'older'")
+    found = json.loads(doctor())
+    assert found["database"]["revision"] == "older"
+    assert "error" in found["context"]
+    assert world.rows("SELECT version_num FROM shelfsync_revision") == [("older",)]
 
 
 @pytest.mark.slow
@@ -81,9 +92,15 @@ def test_the_file_has_what_a_maintainer_needs_and_no_canary(world, doctor):
     assert any(row["name"] == "platform.client_secret" and row["value"] == "***" for row in found["settings"])
 
 
-def test_a_broken_installation_has_its_file_too(doctor):
-    found = json.loads(doctor(SHELFSYNC_DATABASE_URL="postgresql://user:canary-password-3@127.0.0.1:1/none"))
+def test_a_broken_installation_has_its_file_too(doctor, world):
+    log = world.settings.home / "logs" / "receiver.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("everything is paused by Grace Hopper since 3\nlast line\n", "utf-8")
+    text = doctor(SHELFSYNC_DATABASE_URL="postgresql://user:canary-password-3@127.0.0.1:1/none")
+    log.unlink()
+    found = json.loads(text)
     assert "no connection to 127.0.0.1:1/none" in found["context"]["error"]
+    assert found["logs"]["logs/receiver.log"] == ["everything is paused by ***", "last line"]
     assert found["settings"]
     assert found["versions"]["python"]
 

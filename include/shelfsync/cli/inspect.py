@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, At, Limit, OneVendor, Replace, Sku, Vendor, command, opened
+from shelfsync.cli.command import Answer, At, Limit, OneVendor, Replace, Sku, Vendor, command, only_reading, opened
 from shelfsync.store.named_file import ALL_MAY_READ, NamedFile
 
 if TYPE_CHECKING:
@@ -79,12 +79,17 @@ def doctor(file: Gathered, replace: Replace = False) -> Answer:
 
     It has no secret, no content of an order, and of persons who decided no name after the word "by". Read it before you pass it on.
     """
+    from shelfsync.app import open_database
     from shelfsync.doctor import gathered
     from shelfsync.settings import read_settings
 
     target = NamedFile(file, "FILE", "a file of `shelfsync doctor`", _is_gathered, replace)
     target.check()
-    found = gathered(read_settings().home, opened)
+    if file.exists():
+        file.chmod(target.rights)  # others may have been able to read the older one
+    settings = read_settings()
+    with only_reading():  # a migration would change what a maintainer wants to see, and may end older workers
+        found = gathered(settings.home, opened, lambda: open_database(settings))
     with target.writing() as incomplete:
         incomplete.write_text(json.dumps(found, indent=1, default=str, ensure_ascii=False), "utf-8")
     failed = [f"{name}: {part['error']}" for name, part in found.items() if isinstance(part, dict) and "error" in part]

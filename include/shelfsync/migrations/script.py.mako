@@ -8,8 +8,8 @@ ${imports if imports else ""}
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
-EXPANDS = True
-"""It only adds what older code leaves alone, so that workers of the version before go on. False: it removes or changes something."""
+EXPANDS = False
+"""True: it only adds what older code leaves alone, so that workers of the version before go on. False: it may remove or change something."""
 
 
 def upgrade() -> None:

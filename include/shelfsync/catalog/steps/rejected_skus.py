@@ -122,8 +122,11 @@ def listed(context: Context, vendor: str | None) -> dict[str, Any]:
 def release(context: Context, vendor: str, skus: Sequence[str]) -> dict[str, Any]:
     """Lets the next run send these SKUs of the vendor again: `{"released": n, "lines": [...]}`."""
     with context.engine.begin() as connection:
-        known = vendor in vendors.names(connection)
-        released = rejections.let_go(connection, vendor, skus, "a person") if known else 0
+        if vendor not in vendors.names(connection):
+            raise DataError(
+                f"rejections: no extract had vendor {vendor!r}, so nothing was released; `shelfsync status` lists the vendors"
+            )
+        released = rejections.let_go(connection, vendor, skus, "a person")
         if released < len(set(skus)):
             raise DataError(
                 f"rejections: of {len(set(skus))} SKUs to release, {released} are rejected for vendor {vendor}, so none was"
