@@ -35,8 +35,6 @@ class Sending:
 _MESSAGE = alert_message.c
 _WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
 _FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
-_ARRIVED = sa.or_(_MESSAGE.sent_at.is_not(None), sa.and_(_MESSAGE.key.is_not(None), _MESSAGE.sending_at.is_(None)))
-"""The route took it, or may have: it keeps the key with which it was refused after that."""
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -45,8 +43,13 @@ def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         connection.execute(insert(alert_message).values(list(rows)).on_conflict_do_nothing())
 
 
-def unreported(connection: Connection) -> list[dict[str, Any]]:
-    """(alert_id, route) of closed alerts whose opening a route has taken, or may have, and whose end it does not know."""
+def unreported(connection: Connection, pagers: Collection[str]) -> list[dict[str, Any]]:
+    """(alert_id, route) of closed alerts whose opening a route has taken and whose end it does not know.
+
+    `pagers`: routes that open incidents. Of those, what keeps a key may have arrived, and ends by it.
+    """
+    perhaps = sa.and_(_MESSAGE.route.in_(sorted(pagers)), _MESSAGE.key.is_not(None), _MESSAGE.sending_at.is_(None))
+    arrived = sa.or_(_MESSAGE.sent_at.is_not(None), perhaps)
     ended = alert_message.alias()
     known = sa.exists().where(
         ended.c.alert_id == _MESSAGE.alert_id, ended.c.route == _MESSAGE.route, ended.c.act == "closed"
@@ -54,7 +57,7 @@ def unreported(connection: Connection) -> list[dict[str, Any]]:
     statement = (
         sa.select(_MESSAGE.alert_id, _MESSAGE.route, sa.func.max(_MESSAGE.revision).label("revision"))
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-        .where(alert.c.closed_at.is_not(None), _MESSAGE.act == "opened", _ARRIVED, ~known)
+        .where(alert.c.closed_at.is_not(None), _MESSAGE.act == "opened", arrived, ~known)
         .group_by(_MESSAGE.alert_id, _MESSAGE.route)
     )
     return [dict(row) for row in connection.execute(statement).mappings()]

@@ -37,7 +37,8 @@ log = logging.getLogger(__name__)
 AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
 """The first and the longest wait before a refused message is sent again."""
 KEPT_TRIES = 5
-"""So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat."""
+"""So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat; those of
+a pager go as their incident."""
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
 _LOCK = 7_305_003  # a number of its own: sending may take minutes, and loads lock 7_305_002
@@ -124,9 +125,10 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
         if takes(route, row["kind"], row["subject"])
     ]
     named = {route.name: route for route in routes}
+    pagers = [route.name for route in routes if channel.opens_incidents(route.address.get_secret_value())]
     rows += [
         {**row, "act": "closed", "due_at": due_at(named[row["route"]], now, zone)}
-        for row in outbox.unreported(connection)
+        for row in outbox.unreported(connection, pagers)
         if row["route"] in named
     ]
     outbox.owe(connection, rows)

@@ -133,6 +133,21 @@ def test_a_repeat_that_a_route_refuses_each_time_lets_the_others_through(make_wo
     assert "two: late" in message["message"]
 
 
+@pytest.mark.slow
+def test_the_end_of_what_nobody_may_have_got_is_not_sent(make_world, chat):
+    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
+    chat.refuses = True
+    found(context, one="one: late")
+    killed(context)
+    for _ in range(send_due.KEPT_TRIES):
+        pass_time(context, 60)
+        found(context, one="one: late")
+    chat.refuses = False
+    pass_time(context, 60)
+    assert found(context) == {"sent": {}, "refused": {}}
+    assert chat.taken == []
+
+
 def test_a_route_goes_on_when_an_alert_that_it_was_handed_is_removed(context):
     found(context, one="one: late")
     killed(context)
