@@ -2,9 +2,7 @@
 # Resolves requirements*.in into the pinned files with their hashes, for every Python that setup.sh accepts.
 set -eu
 cd "$(dirname "$0")/.."
-for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
-    if "$uv" --version >/dev/null 2>&1; then break; fi
-done
+. scripts/uv.sh
 lock() { # from, to, uv's own arguments
     echo "lock: $1 -> $2"
     from="$1" to="$2"; shift 2

@@ -91,7 +91,12 @@ def clean(root: Path) -> None:
 
 
 def git(root: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout  # noqa: S603, S607
+    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)  # noqa: S603, S607
+    if done.returncode:
+        raise ReleaseError(
+            f"{root}: `git {words[0]}` failed: {done.stderr.strip()}. A release is a commit: clone the repository, then run make release again."
+        )
+    return done.stdout
 
 
 def run(*command: str, cwd: Path = ROOT, **environment: str) -> None:

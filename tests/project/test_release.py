@@ -102,6 +102,14 @@ def built() -> Iterator[Path]:
     shutil.rmtree(root.parent)
 
 
+INSTALL = """
+. scripts/uv.sh
+python="$1" folder="$2"; shift 2
+"$uv" venv --quiet --python "$python" "$folder"
+"$uv" pip install --quiet --python "$folder/bin/python" "$@"
+"""
+
+
 @pytest.fixture(scope="module")
 def environment(built: Path) -> dict[str, str]:
     return clean_environment() | {
@@ -112,11 +120,9 @@ def environment(built: Path) -> dict[str, str]:
 
 def empty(built: Path, name: str, *wheels: str) -> Path:
     """The programs of a fresh environment into which the wheels and what they require were installed."""
-    uv = next(file for file in (PROJECT / ".tools").glob("*/bin/uv"))
     folder = built.parents[2] / name
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
     files = [str(next(built.glob(f"{wheel}-*.whl"))) for wheel in wheels]
-    subprocess.run([uv, "pip", "install", "--quiet", "--python", folder / "bin/python", *files], check=True)
+    subprocess.run(["sh", "-euc", INSTALL, "sh", sys.executable, folder, *files], cwd=PROJECT, check=True)
     return folder / "bin"
 
 
