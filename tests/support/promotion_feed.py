@@ -241,10 +241,13 @@ class NaiveModel:
                 continue
             key = (row.campaign, vendor, row.sku, row.start, row.end)
             base = self.feed.prices.get((vendor, row.sku))
-            if base is None:
-                continue  # the store does not have it, or not its price
-            pair = _pair(row, vendor, base)
             overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
+            if base is None:  # the store does not have it, or not its price
+                if clear and row.kind != "several_for" and not overlaps:
+                    taken.setdefault(row.sku, []).append(row)
+                    self.held += row.kind == "final" and self._deep_elsewhere(row)
+                continue
+            pair = _pair(row, vendor, base)
             if not clear or pair is None:
                 if key in before:
                     self.shown[key] = before[key]
@@ -259,6 +262,13 @@ class NaiveModel:
                 continue
             if row.start <= self.horizon:
                 self.shown[key] = pair
+
+    def _deep_elsewhere(self, row: Row) -> bool:
+        """Whether it would be held at the store with the lowest price: then it is held where the ERP has none, too."""
+        synced = [vendor for vendor in self.feed.vendors if vendor not in self.unsynced]
+        prices = [self.feed.prices.get((vendor, row.sku)) for vendor in synced]
+        lowest = min((price for price in prices if price is not None), default=None)
+        return lowest is not None and row.price < lowest * Decimal("0.3")
 
 
 def _pair(row: Row, vendor: str, base: Decimal) -> Pair | None:
