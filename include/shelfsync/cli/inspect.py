@@ -83,10 +83,8 @@ def doctor(file: Gathered, replace: Replace = False) -> Answer:
     from shelfsync.doctor import gathered
     from shelfsync.settings import read_settings
 
-    target = NamedFile(file, "FILE", "a file of `shelfsync doctor`", _is_gathered, replace)
+    target = NamedFile(file, "FILE", "a file of `shelfsync doctor`", _is_gathered, replace, private=True)
     target.check()
-    if file.exists():
-        file.chmod(target.rights)  # others may have been able to read the older one
     settings = read_settings()
     with only_reading():  # a migration would change what a maintainer wants to see, and may end older workers
         found = gathered(settings.home, opened, lambda: open_database(settings))

@@ -35,10 +35,8 @@ def save(file: Written, unfinished: Unfinished = False, replace: Replace = False
     from shelfsync.saved_state.save import save as write
     from shelfsync.settings import read_settings
 
-    target = NamedFile(file, "FILE", "a saved state", _is_saved_state, replace)
+    target = NamedFile(file, "FILE", "a saved state", _is_saved_state, replace, private=True)
     target.check()
-    if file.exists():
-        file.chmod(target.rights)  # others may have been able to read the older one
     settings = read_settings()
     with open_database(settings) as (engine, lake), target.writing() as incomplete:
         manifest = write(engine, lake, incomplete, chain=settings.chain, unfinished=unfinished)

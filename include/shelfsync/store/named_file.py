@@ -36,12 +36,16 @@ class NamedFile:
     replace: bool = False
     rights: int = OWNER_ALONE
     """Of a new file; one that is replaced gives its own."""
+    private: bool = False
+    """One that is replaced gets `rights`, too, and before the work: others may have been able to read it."""
 
     def check(self) -> None:
         """Raises ConfigurationError if the file cannot be written, or must not be replaced. Call it before long work."""
         with self._errors():
             target = self._target()
             self._reject_foreign(target)
+            if self.private and target.exists():
+                target.chmod(self.rights)
             with tempfile.TemporaryDirectory(prefix=f".{target.name[:40]}.", dir=target.parent):
                 pass
 
