@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote
 import fastapi
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import (
     HTTP_200_OK,
@@ -147,15 +147,12 @@ def _visible(value: Any) -> Any:
     return plain_lines(value) if type(value) is str else value
 
 
+_COMMAND = re.compile(r"`([^`]*)`")
+
+
 def with_commands(text: str) -> Markup:
     """A message of the product as HTML: what stands between two backticks is a command or a setting."""
-    parts = plain_lines(text).split("`")
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part)
-        if place % 2 and place < len(parts) - 1
-        else ("`" if place % 2 else "") + part
-        for place, part in enumerate(parts)
-    )
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(plain_lines(text)))))  # noqa: S704  it is escaped
 
 
 _made: list[Environment] = []
