@@ -52,6 +52,20 @@ def killed(context, route="ops", message=1):
         outbox.begin(connection, outbox.Sending(route, "its-key", "failure", "title", "text", (message,)))
 
 
+def refused_to_the_end(make_world, chat, **messages):
+    """A context whose one route has refused a message that may have arrived as often as it is kept; an hour after that, it takes all."""
+    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
+    chat.refuses = True
+    found(context, one="one: late")
+    killed(context)
+    for _ in range(send_due.KEPT_TRIES):
+        pass_time(context, 60)
+        assert list(found(context, **messages)["refused"]) == ["ops"]
+    chat.refuses = False
+    pass_time(context, 60)
+    return context
+
+
 def pass_time(context, minutes):
     """So many minutes pass: all that is stored is as much older."""
     with context.engine.begin() as connection:
@@ -117,15 +131,7 @@ def test_what_was_over_before_a_route_took_it_is_not_sent(context, chat):
 
 @pytest.mark.slow
 def test_a_repeat_that_a_route_refuses_each_time_lets_the_others_through(make_world, chat):
-    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
-    chat.refuses = True
-    found(context, one="one: late")
-    killed(context)
-    for _ in range(send_due.KEPT_TRIES):
-        pass_time(context, 60)
-        assert list(found(context, one="one: late", two="two: late")["refused"]) == ["ops"]
-    chat.refuses = False
-    pass_time(context, 60)
+    context = refused_to_the_end(make_world, chat, one="one: late", two="two: late")
     assert found(context, one="one: late", two="two: late")["sent"] == {"ops": 2}
     (message,) = chat.taken
     assert message["message"].startswith(REPEAT)
@@ -135,15 +141,7 @@ def test_a_repeat_that_a_route_refuses_each_time_lets_the_others_through(make_wo
 
 @pytest.mark.slow
 def test_the_end_of_what_nobody_may_have_got_is_not_sent(make_world, chat):
-    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
-    chat.refuses = True
-    found(context, one="one: late")
-    killed(context)
-    for _ in range(send_due.KEPT_TRIES):
-        pass_time(context, 60)
-        found(context, one="one: late")
-    chat.refuses = False
-    pass_time(context, 60)
+    context = refused_to_the_end(make_world, chat, one="one: late")
     assert found(context) == {"sent": {}, "refused": {}}
     assert chat.taken == []
 
