@@ -23,10 +23,10 @@ def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, bro
         connection.execute(sa.text("UPDATE ledger.alert_look SET looked_at = looked_at - interval '11 minutes'"))
     stale = pages.get("/alerts").text
     assert ("Nothing is wrong" in stale, "what is wrong since is not known" in stale) == (False, True)
-    _keep(world, {("store_late", "store-001"): "store-001: <b>late</b>"})
+    _keep(world, {("store_late", "store-001"): "store-001: <b>late</b>; `shelfsync sync`"})
     listed = pages.get("/alerts").text
-    assert "store-001: &lt;b&gt;late&lt;/b&gt;" in listed
-    assert "No route is set" in listed
+    assert "store-001: &lt;b&gt;late&lt;/b&gt;; <code>shelfsync sync</code>" in listed
+    assert ("No route is set" in listed, "SHELFSYNC_" in listed) == (True, False)
     shown = pages.get("/alerts/1").text
     assert "changes-not-acknowledged.md" in shown
     assert "Take it on" in shown

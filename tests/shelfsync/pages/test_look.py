@@ -90,6 +90,30 @@ def test_an_alarm_is_red_on_every_page(troubled, browser, scheme):
         context.close()
 
 
+EDGES = """controls => controls.filter(one => one.type != "hidden" && one.checkVisibility()).map(one => {
+    const behind = one.parentElement.closest("main > form:not(.inline), .tile, table") || document.body;
+    return [one.outerHTML, getComputedStyle(one).borderTopColor, getComputedStyle(behind).backgroundColor];
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_edge_of_every_control_is_seen(troubled, browser, scheme):
+    """The guidelines ask a contrast of 3 between the edge and what is behind it."""
+    app = create_app(lambda: troubled, guard)
+    seen = 0
+    with serving(uvicorn.Config(app, log_level="warning")) as address:
+        context = browser.new_context(color_scheme=scheme, base_url=address)
+        page = context.new_page()
+        for path in (*(one.path for one in PAGES), "/store?vendor=store-001"):
+            page.goto(path)
+            for control, edge, behind in page.locator("input, select, button").evaluate_all(EDGES):
+                seen += 1
+                assert _contrast(edge, behind, PAPER[scheme]) >= 3, (path, control, edge, behind)
+        context.close()
+    assert seen > len(PAGES)
+
+
 @pytest.mark.slow
 def test_no_page_scrolls_sideways_on_a_phone(troubled, browser):
     app = create_app(lambda: troubled, guard)
