@@ -24,6 +24,11 @@ Unfinished = Annotated[
     typer.Option("--unfinished", help="Save although jobs are open or events of orders wait; then a full sync is due."),
 ]
 
+WithoutCustomers = Annotated[
+    bool,
+    typer.Option("--without-customers", help="Leave the orders' customers out: the key that encrypts them is lost."),
+]
+
 
 @command(app, "shelfsync state save shelfsync.state", "shelfsync state save shelfsync.state --unfinished --json")
 def save(file: Written, unfinished: Unfinished = False, replace: Replace = False) -> Answer:
@@ -40,33 +45,40 @@ def save(file: Written, unfinished: Unfinished = False, replace: Replace = False
     settings = read_settings()
     with open_database(settings) as (engine, lake), target.writing() as incomplete:
         manifest = write(engine, lake, incomplete, chain=settings.chain, unfinished=unfinished)
-    rows = {table: found["rows"] for table, found in manifest["tables"].items()}
+    rows = {table: found.rows for table, found in manifest.tables.items()}
     lines = [
-        f"{file}: the state of revision {manifest['revision']}",
+        f"{file}: the state of revision {manifest.revision}",
         *_counts(rows),
-        f"  {manifest['files']:>12,}  files of the lake",
+        f"  {manifest.files:>12,}  files of the lake",
     ]
-    lines += [f"{table}: this database has no such table" for table in manifest["absent"]]
-    if manifest["missing"]:
-        lines.append(f"{manifest['missing']} files are not in the lake any more, and not in the file")
-    return Answer({**manifest, "tables": rows}, lines)
+    lines += [f"{table}: this database has no such table" for table in manifest.absent]
+    if manifest.missing:
+        lines.append(f"{manifest.missing} files are not in the lake any more, and not in the file")
+    if not manifest.paused:
+        lines.append(
+            "the chain is not paused: what it sends from now on is not in the file; `shelfsync pause --all` stops it"
+        )
+    return Answer({**manifest.model_dump(mode="json"), "tables": rows}, lines)
 
 
 @command(app, "shelfsync state load shelfsync.state --dry-run", "shelfsync state load shelfsync.state --user ada")
-def load(file: Read, dry_run: DryRun = False, user: User = None) -> Answer:
+def load(file: Read, without_customers: WithoutCustomers = False, dry_run: DryRun = False, user: User = None) -> Answer:
     """Load a saved state into an empty database. The whole file is checked before one row is written; a second time does nothing."""
+    from shelfsync.orders.encryption import CustomerCipher
     from shelfsync.saved_state.load import checked
     from shelfsync.saved_state.load import load as write
     from shelfsync.settings import read_settings
 
-    plan = checked(file, chain=read_settings().chain)
+    settings = read_settings()
+    reads = CustomerCipher(settings.orders).reads
+    plan = checked(file, chain=settings.chain, reads=reads, without_customers=without_customers)
     with opened(read_only=True) as context:
         done = write(context.engine, context.lake, file, plan, who=user_or(user), dry_run=dry_run)
-    data = {"loaded": done and not dry_run, "rows": plan.rows, "files": plan.manifest["files"], "notes": plan.notes}
+    data = {"loaded": done and not dry_run, "rows": plan.rows, "files": plan.manifest.files, "notes": plan.notes}
     if not done:
         return Answer(data, [f"{file} was loaded into this database before; nothing was done"])
-    head = f"{file}, saved {plan.manifest['saved_at']}, {'would be loaded' if dry_run else 'is loaded'}:"
-    return Answer(data, [head, *_counts(plan.rows), f"  {plan.manifest['files']:>12,}  files of the lake", *plan.notes])
+    head = f"{file}, saved {plan.manifest.saved_at.isoformat()}, {'would be loaded' if dry_run else 'is loaded'}:"
+    return Answer(data, [head, *_counts(plan.rows), f"  {plan.manifest.files:>12,}  files of the lake", *plan.notes])
 
 
 def _counts(rows: dict[str, int]) -> list[str]:
@@ -74,7 +86,7 @@ def _counts(rows: dict[str, int]) -> list[str]:
 
 
 def _is_saved_state(file: Path) -> bool:
-    from shelfsync.saved_state.parts import KIND, MANIFEST
+    from shelfsync.saved_state.manifest import KIND, MANIFEST
 
     try:
         with zipfile.ZipFile(file) as archive:

@@ -46,6 +46,10 @@ class CustomerCipher:
         except InvalidToken:
             return {}
 
+    def reads(self, encrypted: bytes) -> bool:
+        """Whether the current or the previous key encrypted it."""
+        return bool(self.decrypt(encrypted))
+
 
 def _fernet(key: SecretStr) -> Fernet:
     text = key.get_secret_value().strip()

@@ -7,19 +7,22 @@ import json
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import DataError
 from shelfsync.loaded_states import loaded_state
-from shelfsync.saved_state.parts import FILES, FORMAT, KIND, MANIFEST, PARTS, Part, member
+from shelfsync.saved_state.manifest import FORMAT, KIND, MANIFEST, Manifest
+from shelfsync.saved_state.parts import FILES, PARTS, Part, member
 from shelfsync.store.engine import is_database_trouble, reason
+from shelfsync.store.lake import inside
 from shelfsync.warehouse.every_table import metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
@@ -27,83 +30,108 @@ if TYPE_CHECKING:
     from shelfsync.store.lake import Lake
 
 _LINES_A_STATEMENT = 2000
+_BYTES_A_STATEMENT = 1 << 24
+_LINE_BYTES_MAX = 1 << 26
 _CHUNK_BYTES = 1 << 20
 _MANIFEST_MAX_BYTES = 1 << 24
+_RUNS = "ledger.run"
 
 
 @dataclass(frozen=True)
 class Plan:
     """What loading writes: `rows` by table, and `notes` about what is not in the file or stays out."""
 
-    manifest: dict[str, Any]
-    rows: dict[str, int]
+    manifest: Manifest
     columns: dict[str, list[str]]
     notes: list[str]
 
+    @property
+    def rows(self) -> dict[str, int]:
+        """By table."""
+        return {table: self.manifest.tables[table].rows for table in self.columns}
 
-def checked(path: Path, *, chain: str | None) -> Plan:
-    """Reads the whole file. A DataError: it is not whole, not of this kind or chain, or this version cannot load it."""
+
+def checked(path: Path, *, chain: str | None, reads: Callable[[bytes], bool], without_customers: bool = False) -> Plan:
+    """Reads the whole file. A DataError: it is not whole, not of this kind or chain, or this version cannot load it.
+
+    `reads`: whether this installation's key encrypted that. A file whose customers it cannot read is a DataError, too, unless they stay out.
+    """
     with _opened(path) as archive:
         manifest = _manifest(path, archive, chain)
         names = {info.filename for info in archive.infolist()}
-        notes = [f"{table}: the saved database had no such table" for table in manifest["absent"]]
+        if len(names) < len(archive.infolist()):
+            raise _broken(path, "a member is there twice")
+        notes = [f"{table}: the saved database had no such table" for table in manifest.absent]
         columns: dict[str, list[str]] = {}
         for part in PARTS:
-            saved = manifest["tables"].get(part.table)
+            saved = manifest.tables.get(part.table)
             if saved is None:
                 continue
-            columns[part.table] = _loaded_columns(path, part, saved["columns"], notes)
-            lines = sum(1 for _ in _lines(archive, path, part.table)) if member(part.table) in names else -1
-            if lines != saved["rows"]:
-                raise _broken(path, f"{part.table} has {max(lines, 0)} rows of {saved['rows']}")
-        files = [info for info in archive.infolist() if info.filename.startswith(FILES)]
-        if len(files) != manifest["files"]:
-            raise _broken(path, f"{len(files)} files of the lake of {manifest['files']}")
-        for info in files:
-            with archive.open(info) as file:
-                while file.read(_CHUNK_BYTES):
-                    pass
-    notes += [f"{table}: this version has no such table" for table in manifest["tables"] if table not in columns]
-    if manifest["missing"]:
-        notes.append(f"{manifest['missing']} files of the lake had been removed when the state was saved")
-    if manifest["unfinished"]:
-        what = " and ".join(f"{count} {name}" for name, count in manifest["unfinished"].items())
+            if member(part.table) not in names:
+                raise _broken(path, f"it has no {member(part.table)}")
+            lines = _checked_lines(archive, path, part, None if without_customers else reads)
+            if lines != saved.rows:
+                raise _broken(path, f"{part.table} has {lines} rows of {saved.rows}")
+            if part.encrypted and without_customers:
+                notes.append(f"{part.table}: {lines} rows stay out (--without-customers)")
+                continue
+            columns[part.table] = _loaded_columns(path, part, [*dict.fromkeys(saved.columns)], notes)
+        _check_files(archive, path, manifest)
+    known = {part.table for part in PARTS}
+    notes += [f"{table}: this version has no such table" for table in manifest.tables if table not in known]
+    if manifest.missing:
+        notes.append(f"{manifest.missing} files of the lake had been removed when the state was saved")
+    if not manifest.paused:
+        notes.append(
+            "the chain was not paused when it was saved: what the old installation sent afterwards is not in it"
+        )
+    if manifest.unfinished:
+        what = " and ".join(f"{count} {name}" for name, count in manifest.unfinished.items())
         notes.append(f"{what} when it was saved: run `shelfsync sync --full` next")
-    return Plan(manifest, {table: manifest["tables"][table]["rows"] for table in columns}, columns, notes)
+    return Plan(manifest, columns, notes)
 
 
 def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_run: bool = False) -> bool:
     """Writes the files to the lake, then all rows in one transaction. False: this file was loaded before, and nothing is done.
 
-    A DataError if the database has rows, or rejects one of the file; then no row is written. With `dry_run` nothing is.
+    A DataError if the database has rows or the lake has other files, or if a row of the file is rejected; then no row is written. With
+    `dry_run` nothing is, and no lock is taken.
     """
-    with _opened(path) as archive, engine.begin() as connection:
-        connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # files are copied meanwhile
-        tables = ", ".join(["ledger.loaded_state", "ledger.run", *(part.table for part in PARTS)])
-        connection.execute(sa.text(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE"))
-        known = sa.select(loaded_state.c.loaded_at).where(loaded_state.c.state_id == plan.manifest["state_id"])
-        if connection.execute(known).one_or_none() is not None:
-            return False
-        _require_empty(connection, path)
+    with _opened(path) as archive:
+        if _manifest(path, archive, plan.manifest.chain) != plan.manifest:
+            raise _broken(path, "it was replaced after it had been checked")
+        with engine.connect() as connection:
+            if not _is_new(connection, path, plan):
+                return False
+        _require_lake_of_its_own(lake, archive, path)
         if dry_run:
             return True
-        for info in archive.infolist():
-            if info.filename.startswith(FILES):
-                with archive.open(info) as file:
-                    lake.put(info.filename.removeprefix(FILES), file)
-        for part in PARTS:
-            if part.table in plan.columns:
-                _write(connection, archive, path, part, plan.columns[part.table])
-        for name, last in plan.manifest["sequences"].items():
-            connection.execute(_GO_ON, {"name": name, "last": last})
-        about = {name: plan.manifest[name] for name in ("state_id", "saved_at", "revision")}
-        connection.execute(loaded_state.insert().values(**about, who=who))
+        with engine.begin() as connection:
+            connection.execute(
+                sa.text("SET LOCAL idle_in_transaction_session_timeout = 0")
+            )  # files are copied meanwhile
+            tables = ", ".join(["ledger.loaded_state", _RUNS, *(part.table for part in PARTS)])
+            connection.execute(sa.text(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE"))
+            if not _is_new(connection, path, plan):
+                return False
+            for name in _files(archive):
+                if not lake.exists(name):  # a try before this one published it
+                    with archive.open(FILES + name) as file:
+                        lake.put(name, file)
+            for part in PARTS:
+                if part.table in plan.columns:
+                    _write(connection, archive, path, part, plan.columns[part.table])
+            for name, last in plan.manifest.sequences.items():
+                with _rejected(path, f"the sequence {name}"):
+                    connection.execute(_GO_ON, {"name": name, "last": last})
+            about = plan.manifest.model_dump(include={"state_id", "saved_at", "revision"})
+            connection.execute(loaded_state.insert().values(**about, who=who))
     return True
 
 
 _GO_ON = sa.text(
-    "SELECT setval(to_regclass(:name), greatest(CAST(:last AS bigint), coalesce(pg_sequence_last_value(to_regclass(:name)), 1)))"
-    " WHERE to_regclass(:name) IS NOT NULL"
+    "SELECT setval(CAST(format('%I.%I', schemaname, sequencename) AS regclass), greatest(CAST(:last AS bigint), coalesce(last_value, 1)))"
+    " FROM pg_sequences WHERE schemaname || '.' || sequencename = :name AND :last > 0"
 )
 """A number is never given twice: holds, runs and documents for stores keep theirs."""
 
@@ -125,31 +153,90 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _broken(path: Path, what: str) -> DataError:
     return DataError(
-        f"state load: {path} is no whole saved state ({what}), so nothing was written. Copy it again, or run `shelfsync state save` again"
+        f"state load: {path} is no whole saved state ({what}), so no row was written. Copy it again, or run `shelfsync state save` again"
     )
 
 
-def _manifest(path: Path, archive: zipfile.ZipFile, chain: str | None) -> dict[str, Any]:
+def _manifest(path: Path, archive: zipfile.ZipFile, chain: str | None) -> Manifest:
     try:
         info = archive.getinfo(MANIFEST)
-        manifest = json.loads(archive.read(info)) if info.file_size <= _MANIFEST_MAX_BYTES else None
-    except (KeyError, ValueError):
-        manifest = None
-    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        content = archive.read(info) if info.file_size <= _MANIFEST_MAX_BYTES else b""
+        found = json.loads(content)
+    except (KeyError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != KIND:
         raise _broken(path, f"it has no {MANIFEST} of a saved state")
-    if manifest["format"] > FORMAT:
+    made_by = found.get("format")
+    if isinstance(made_by, int) and made_by > FORMAT:
         raise DataError(
-            f"state load: {path} is of format {manifest['format']}, and this version reads up to {FORMAT}; nothing was written."
-            f" Install shelfsync {manifest['version']} or newer"
+            f"state load: {path} is of format {made_by}, and this version reads up to {FORMAT}; no row was written."
+            f" Install shelfsync {str(found.get('version'))[:40]} or newer"
         )
-    if manifest["chain"] != chain:
+    try:
+        manifest = Manifest.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step)[:80] for step in first["loc"])
+        raise _broken(path, f"{MANIFEST}: {where}: {first['msg']}") from None
+    if manifest.chain != chain:
         theirs, ours = (
-            f"the chain {name}" if name else "an installation of one chain" for name in (manifest["chain"], chain)
+            f"the chain {name}" if name else "an installation of one chain" for name in (manifest.chain, chain)
         )
         raise DataError(
-            f"state load: {path} is the state of {theirs}, and this is {ours}; nothing was written. Name the chain by --chain"
+            f"state load: {path} is the state of {theirs}, and this is {ours}; no row was written. Name the chain by --chain"
         )
     return manifest
+
+
+def _checked_lines(archive: zipfile.ZipFile, path: Path, part: Part, reads: Callable[[bytes], bool] | None) -> int:
+    """How many lines there are. A DataError if this installation can read the customers of none of them."""
+    lines = encrypted = unreadable = 0
+    for line in _lines(archive, path, part.table):
+        lines += 1
+        if part.encrypted and reads is not None and (value := _bytes_of(path, part, line)):
+            encrypted += 1
+            unreadable += not reads(value)
+    if encrypted and unreadable == encrypted:
+        raise DataError(
+            f"state load: {path}: SHELFSYNC_ORDERS__ENCRYPTION_KEY reads none of the {encrypted} customers in it; no row was written."
+            " Set the key of the saved database; if it is lost, load --without-customers"
+        )
+    return lines
+
+
+def _bytes_of(path: Path, part: Part, line: str) -> bytes:
+    try:
+        return bytes.fromhex((json.loads(line)[part.encrypted] or "").removeprefix("\\x"))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise _broken(path, f"a row of {part.table} has no {part.encrypted}") from None
+
+
+def _files(archive: zipfile.ZipFile) -> list[str]:
+    """Paths below the lake's root."""
+    return [name.removeprefix(FILES) for name in archive.namelist() if name.startswith(FILES)]
+
+
+def _check_files(archive: zipfile.ZipFile, path: Path, manifest: Manifest) -> None:
+    names = _files(archive)
+    if len(names) != manifest.files:
+        raise _broken(path, f"{len(names)} files of the lake of {manifest.files}")
+    for name in names:
+        inside(name)
+        with archive.open(FILES + name) as file:
+            while file.read(_CHUNK_BYTES):  # its checksum is compared at the end
+                pass
+
+
+def _require_lake_of_its_own(lake: Lake, archive: zipfile.ZipFile, path: Path) -> None:
+    """Housekeeping removes what its own database does not name: two databases never share a lake."""
+    ours = {*_files(archive)}
+    for folder in lake.folders():
+        for file in lake.files(folder):
+            if file.path not in ours:
+                raise DataError(
+                    f"state load: the lake {lake.root} has files of another database ({file.path}), which the housekeeping of this one"
+                    f" would remove; no row of {path} was written. Name an empty place in SHELFSYNC_LAKE_URL"
+                )
 
 
 def _loaded_columns(path: Path, part: Part, saved: list[str], notes: list[str]) -> list[str]:
@@ -170,28 +257,31 @@ def _loaded_columns(path: Path, part: Part, saved: list[str], notes: list[str]) 
     ]
     if needed:
         raise DataError(
-            f"state load: {path}: {part.table} lacks {', '.join(needed)}, which this version needs; nothing was written."
+            f"state load: {path}: {part.table} lacks {', '.join(needed)}, which this version needs; no row was written."
             " Load it with an older version first, and upgrade that database"
         )
     return [name for name in saved if name in ours]
 
 
-def _require_empty(connection: Connection, path: Path) -> None:
-    for table in ("ledger.run", *(part.table for part in PARTS)):
+def _is_new(connection: Connection, path: Path, plan: Plan) -> bool:
+    """Whether this file was never loaded here. A DataError if the database has other rows."""
+    known = sa.select(loaded_state.c.loaded_at).where(loaded_state.c.state_id == plan.manifest.state_id)
+    if connection.execute(known).one_or_none() is not None:
+        return False
+    for table in (_RUNS, *(part.table for part in PARTS)):
         if connection.execute(sa.text(f"SELECT EXISTS (SELECT FROM {table})")).scalar_one():  # noqa: S608  a name of ours
             raise DataError(
-                f"state load: the database has rows already ({table}), and {path} would be mixed with them; nothing was written."
+                f"state load: the database has rows already ({table}), and {path} would be mixed with them; no row was written."
                 " Make an empty database (createdb), name it in SHELFSYNC_DATABASE_URL, and load before the first run"
             )
+    return True
 
 
 def _lines(archive: zipfile.ZipFile, path: Path, table: str) -> Iterator[str]:
-    try:
-        info = archive.getinfo(member(table))
-    except KeyError:
-        raise _broken(path, f"it has no {member(table)}") from None
-    with archive.open(info) as file:
-        for line in file:
+    with archive.open(member(table)) as file:
+        while line := file.readline(_LINE_BYTES_MAX):
+            if len(line) == _LINE_BYTES_MAX:
+                raise _broken(path, f"a row of {table} has more than {_LINE_BYTES_MAX >> 20} MB")
             yield line.decode()
 
 
@@ -204,13 +294,15 @@ def _write(connection: Connection, archive: zipfile.ZipFile, path: Path, part: P
         f" FROM json_populate_recordset(NULL::{part.table}, CAST(:lines AS json))"
     )
     some: list[str] = []
+    size = 0
     first = 1
     for line in _lines(archive, path, part.table):
         some.append(line)
-        if len(some) == _LINES_A_STATEMENT:
+        size += len(line)
+        if len(some) == _LINES_A_STATEMENT or size >= _BYTES_A_STATEMENT:
             _insert(connection, statement, some, path, part.table, first)
             first += len(some)
-            some = []
+            some, size = [], 0
     if some:
         _insert(connection, statement, some, path, part.table, first)
 
@@ -218,12 +310,18 @@ def _write(connection: Connection, archive: zipfile.ZipFile, path: Path, part: P
 def _insert(
     connection: Connection, statement: sa.TextClause, lines: list[str], path: Path, table: str, first: int
 ) -> None:
-    try:
+    with _rejected(path, f"{table}: a row of lines {first} to {first + len(lines) - 1}"):
         connection.execute(statement, {"lines": f"[{','.join(lines)}]"})
+
+
+@contextlib.contextmanager
+def _rejected(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
     except DBAPIError as error:
         if is_database_trouble(error):
             raise
         raise DataError(
-            f"state load: {path}: {table}: a row of lines {first} to {first + len(lines) - 1} is rejected ({reason(error)});"
-            " nothing was written. Save the state again, or report it with this line"
+            f"state load: {path}: {what} is rejected ({reason(error)});"
+            " no row was written. Save the state again, or report it with this line"
         ) from None

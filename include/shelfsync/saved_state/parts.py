@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-FORMAT = 1
-"""Version of the file. A version of shelfsync reads its own and every older one."""
-KIND = "shelfsync saved state"
-MANIFEST = "manifest.json"
-"""Written last: a file without it is not whole."""
-SEQUENCE_SCHEMAS = ("ledger", "inbox", "warehouse")
-
 
 @dataclass(frozen=True)
 class Part:
     """The rows `row` of one table for which `where` is true.
 
     `begun_anew`: columns that do not travel. `made`: the SQL of a column at loading. `older`: that of a column that an older database lacks.
+    `encrypted`: a column with customers' data, which another key cannot read.
     """
 
     table: str
@@ -24,6 +18,7 @@ class Part:
     begun_anew: frozenset[str] = frozenset()
     made: dict[str, str] = field(default_factory=dict, hash=False)
     older: dict[str, str] = field(default_factory=dict, hash=False)
+    encrypted: str | None = None
 
 
 _OPEN_ALERT = "row.alert_id IN (SELECT a.alert_id FROM ledger.alert AS a WHERE a.closed_at IS NULL)"
@@ -58,7 +53,7 @@ PARTS = (
     Part("warehouse.customer_order"),
     Part("warehouse.order_item"),
     Part("warehouse.order_promotion"),
-    Part("warehouse.order_customer", "row.remove_at > clock_timestamp()"),
+    Part("warehouse.order_customer", "row.remove_at > clock_timestamp()", encrypted="encrypted"),
     Part("ledger.alert", "row.closed_at IS NULL"),
     Part("ledger.alert_message", _OPEN_ALERT),
     Part("ledger.alert_mute", "row.until_at > clock_timestamp()"),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import shutil
 import uuid
 import zipfile
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError
-from shelfsync.saved_state.parts import FILES, FORMAT, KIND, MANIFEST, PARTS, SEQUENCE_SCHEMAS, Part, member
+from shelfsync.saved_state.manifest import MANIFEST, SEQUENCE_SCHEMAS, Manifest, Table
+from shelfsync.saved_state.parts import FILES, PARTS, Part, member
 from shelfsync.store.engine import reached
 from shelfsync.store.lake import MissingFileError
 from shelfsync.warehouse.every_table import metadata
@@ -33,10 +33,15 @@ _UNFINISHED = {
     "waiting events of orders": ("inbox.event", "row.kind = 'order' AND row.processed_at IS NULL"),
 }
 """What the new database would not know: its outcome, or that it came."""
+_PAUSED = sa.text(
+    "SELECT EXISTS (SELECT FROM (SELECT DISTINCT ON (row.scope, row.name) row.stopped FROM ledger.switch AS row WHERE row.scope <> 'vendor'"
+    " ORDER BY row.scope, row.name, row.switch_id DESC) AS newest WHERE newest.stopped)"
+)
+"""The whole chain is."""
 
 
-def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinished: bool = False) -> dict[str, Any]:
-    """Writes the state to `path` and returns the manifest: `{"tables": {name: {"rows", "columns"}}, "files", "missing", "absent", ...}`.
+def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinished: bool = False) -> Manifest:
+    """Writes the state to `path`.
 
     It reads one snapshot of the database, row by row, and changes nothing. A DataError if a job is open or an event of an order waits,
     unless `unfinished`.
@@ -57,23 +62,25 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
                 " this database finish them (`shelfsync recover`), or add --unfinished and run a full sync after loading"
             )
         revision = connection.execute(sa.text("SELECT version_num FROM public.shelfsync_revision")).scalar_one_or_none()
-        manifest: dict[str, Any] = {
-            "kind": KIND,
-            "format": FORMAT,
-            "state_id": str(uuid.uuid4()),
-            "saved_at": dt.datetime.now(dt.UTC).isoformat(),
-            "version": version("shelfsync"),
-            "revision": revision,
-            "chain": chain,
-            "unfinished": left,
-            "absent": [part.table for part in PARTS if part.table not in found],
-        }
+        present = [part for part in PARTS if part.table in found]
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            present = [part for part in PARTS if part.table in found]
-            manifest["tables"] = {part.table: _rows(connection, archive, part, found[part.table]) for part in present}
-            manifest["files"], manifest["missing"] = _files(connection, lake, archive, present, found)
-            manifest["sequences"] = _sequences(connection)
-            archive.writestr(MANIFEST, json.dumps(manifest, indent=2))
+            tables = {part.table: _rows(connection, archive, part, found[part.table]) for part in present}
+            files, missing = _files(connection, lake, archive, present, found)
+            manifest = Manifest(
+                state_id=str(uuid.uuid4()),
+                saved_at=dt.datetime.now(dt.UTC),
+                version=version("shelfsync"),
+                revision=revision,
+                chain=chain,
+                paused="ledger.switch" in found and bool(connection.execute(_PAUSED).scalar_one()),
+                unfinished=left,
+                absent=[part.table for part in PARTS if part.table not in found],
+                tables=tables,
+                files=files,
+                missing=missing,
+                sequences=_sequences(connection),
+            )
+            archive.writestr(MANIFEST, manifest.model_dump_json(indent=2))
     return manifest
 
 
@@ -102,7 +109,7 @@ def _count(connection: Connection, found: dict[str, list[str]], table: str, wher
     return int(connection.execute(sa.text(f"SELECT count(*) FROM {table} AS row WHERE {where}")).scalar_one())  # noqa: S608  constants of ours
 
 
-def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns: list[str]) -> dict[str, Any]:
+def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns: list[str]) -> Table:
     taken = [name for name in columns if name not in part.begun_anew]
     listed = ", ".join(f'row."{name}"' for name in taken)
     statement = (
@@ -114,7 +121,7 @@ def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns:
         for some in result.scalars().partitions(_LINES_A_READ):
             file.write("".join(f"{line}\n" for line in some).encode())
             count += len(some)
-    return {"rows": count, "columns": taken}
+    return Table(rows=count, columns=taken)
 
 
 def _files(

@@ -151,7 +151,7 @@ class Lake:
 
     def put(self, path: str, source: IO[bytes]) -> None:
         """Publishes a file of another lake under the path that it had there."""
-        with self._staged(path, Path(path).suffix, lambda _: _inside(path)) as staged:
+        with self._staged(path, Path(path).suffix, lambda _: inside(path)) as staged:
             shutil.copyfileobj(source, staged.file, _CHUNK_BYTES)
 
     @contextlib.contextmanager
@@ -177,7 +177,7 @@ class Lake:
         """A published file, for reading."""
         filesystem, root = self._filesystem
         try:
-            return cast("BinaryIO", filesystem.open(f"{root}/{_inside(path)}", "rb"))
+            return cast("BinaryIO", filesystem.open(f"{root}/{inside(path)}", "rb"))
         except FileNotFoundError:
             raise MissingFileError(
                 "SHELFSYNC_LAKE_URL",
@@ -188,7 +188,7 @@ class Lake:
     def exists(self, path: str) -> bool:
         """Whether this path was published."""
         filesystem, root = self._filesystem
-        return bool(filesystem.exists(f"{root}/{_inside(path)}"))
+        return bool(filesystem.exists(f"{root}/{inside(path)}"))
 
     def folders(self) -> Iterator[str]:
         """Every folder that holds files, `kind/vendor`, in order."""
@@ -201,7 +201,7 @@ class Lake:
         """The files of one folder; one without an age is left out, so that it is never removed."""
         filesystem, root = self._filesystem
         found = []
-        for info in filesystem.ls(f"{root}/{_inside(folder)}", detail=True):
+        for info in filesystem.ls(f"{root}/{inside(folder)}", detail=True):
             at = _modified_at(info)
             if info["type"] == "file" and at is not None:
                 found.append(LakeFile(f"{folder}/{str(info['name']).rsplit('/', 1)[-1]}", int(info["size"] or 0), at))
@@ -213,7 +213,7 @@ class Lake:
         On disk it is first taken out of sight, so that one who publishes the same content meanwhile is not undone.
         """
         filesystem, root = self._filesystem
-        target = f"{root}/{_inside(path)}"
+        target = f"{root}/{inside(path)}"
         if not _is_local(filesystem):
             try:
                 info = filesystem.info(target)
@@ -288,7 +288,7 @@ class Lake:
         return filesystem, str(root).rstrip("/")
 
 
-def _inside(path: str) -> str:
+def inside(path: str) -> str:
     """The path, if every storage resolves it below the lake's root. Raises DataError otherwise."""
     parts = path.split("/")
     strange = any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in parts)

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError
 from shelfsync.saved_state.load import checked, load
-from shelfsync.saved_state.parts import MANIFEST, PARTS
+from shelfsync.saved_state.manifest import MANIFEST
+from shelfsync.saved_state.parts import PARTS
 from shelfsync.saved_state.save import save
 
 pytestmark = pytest.mark.slow
@@ -40,9 +41,9 @@ def run(calls, kind="delta"):
 
 def test_a_new_database_goes_on_where_the_old_one_was(shop, saved, opened_new):
     path, manifest = saved
-    assert manifest["tables"]["ledger.hold"]["rows"] == 3
+    assert manifest.tables["ledger.hold"].rows == 3
     new = opened_new()
-    assert load(new.context.engine, new.context.lake, path, checked(path, chain=None), who="ada")
+    assert load(new.context.engine, new.context.lake, path, checked(path, chain=None, reads=bool), who="ada")
     for table in KEPT:
         assert rows(new.context.engine, table) == rows(shop.world.app.context.engine, table), table
 
@@ -70,7 +71,7 @@ def test_a_new_database_goes_on_where_the_old_one_was(shop, saved, opened_new):
 def test_a_second_time_does_nothing_and_another_file_is_refused(shop, saved, opened_new, tmp_path):
     path, _ = saved
     new = opened_new()
-    plan = checked(path, chain=None)
+    plan = checked(path, chain=None, reads=bool)
     assert load(new.context.engine, new.context.lake, path, plan, who="ada", dry_run=True)
     assert rows(new.context.engine, "ledger.hold") == []
     assert load(new.context.engine, new.context.lake, path, plan, who="ada")
@@ -80,8 +81,8 @@ def test_a_second_time_does_nothing_and_another_file_is_refused(shop, saved, ope
 
     other = tmp_path / "other.state"
     save(new.context.engine, new.context.lake, other, chain=None)
-    with pytest.raises(DataError, match=r"has rows already \(ledger.vendor\).*nothing was written.*createdb"):
-        load(new.context.engine, new.context.lake, other, checked(other, chain=None), who="ada")
+    with pytest.raises(DataError, match=r"has rows already \(ledger.vendor\).*no row was written.*createdb"):
+        load(new.context.engine, new.context.lake, other, checked(other, chain=None, reads=bool), who="ada")
 
 
 def test_half_a_file_or_a_changed_one_writes_nothing(saved, opened_new, tmp_path):
@@ -90,14 +91,14 @@ def test_half_a_file_or_a_changed_one_writes_nothing(saved, opened_new, tmp_path
     broken = tmp_path / "broken.state"
     for cut in (0, 1, len(content) // 2, len(content) - 1):
         broken.write_bytes(content[:cut])
-        with pytest.raises(DataError, match=r"broken.state is no whole saved state .*nothing was written"):
-            checked(broken, chain=None)
+        with pytest.raises(DataError, match=r"broken.state is no whole saved state .*no row was written"):
+            checked(broken, chain=None, reads=bool)
     at = content.index(b"PAR1") + 40  # within a file of the lake
     broken.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-    with pytest.raises(DataError, match="nothing was written"):
-        checked(broken, chain=None)
+    with pytest.raises(DataError, match="no row was written"):
+        checked(broken, chain=None, reads=bool)
     with pytest.raises(DataError, match=r"chain south.*one chain.*--chain|one chain.*the chain south.*--chain"):
-        checked(path, chain="south")
+        checked(path, chain="south", reads=bool)
 
 
 def rewritten(path, target, change):
@@ -116,8 +117,8 @@ def test_a_row_that_the_database_rejects_undoes_all_of_them(saved, opened_new, t
         lambda name, content: content.replace(b'"approved"', b'"perhaps"') if name == "ledger.hold.jsonl" else content,
     )
     new = opened_new()
-    with pytest.raises(DataError, match=r"ledger.hold: a row of lines 1 to 3 is rejected .*nothing was written"):
-        load(new.context.engine, new.context.lake, spoiled, checked(spoiled, chain=None), who="ada")
+    with pytest.raises(DataError, match=r"ledger.hold: a row of lines 1 to 3 is rejected .*no row was written"):
+        load(new.context.engine, new.context.lake, spoiled, checked(spoiled, chain=None, reads=bool), who="ada")
     assert [part.table for part in PARTS if rows(new.context.engine, part.table)] == []
 
 
@@ -134,12 +135,75 @@ def test_a_column_that_only_one_of_the_two_has_is_named(saved, opened_new, tmp_p
             return json.dumps(manifest).encode()
         return content
 
-    plan = checked(rewritten(path, tmp_path / "older.state", older), chain=None)
+    plan = checked(rewritten(path, tmp_path / "older.state", older), chain=None, reads=bool)
     assert plan.notes == [
         "ledger.alert: the saved database had no such table",
         "ledger.switch: this version has no colour",
         "ledger.hold: the saved database had no campaign",
+        "the chain was not paused when it was saved: what the old installation sent afterwards is not in it",
     ]
     new = opened_new()
     assert load(new.context.engine, new.context.lake, tmp_path / "older.state", plan, who="ada")
     assert len(rows(new.context.engine, "ledger.hold")) == 3
+
+
+def test_a_file_that_was_replaced_after_the_check_is_refused(shop, saved, opened_new):
+    path, _ = saved
+    plan = checked(path, chain=None, reads=bool)
+    context = shop.world.app.context
+    save(context.engine, context.lake, path, chain=None)
+    new = opened_new()
+    with pytest.raises(DataError, match=r"replaced after it had been checked.*no row was written"):
+        load(new.context.engine, new.context.lake, path, plan, who="ada")
+    assert rows(new.context.engine, "ledger.hold") == []
+
+
+def test_the_lake_of_another_database_is_refused_and_what_a_try_before_wrote_is_not(shop, saved, opened_new):
+    path, _ = saved
+    new = opened_new()
+    lake = new.context.lake
+    plan = checked(path, chain=None, reads=bool)
+    with pytest.raises(
+        DataError, match=r"files of another database.*no row .*Name an empty place in SHELFSYNC_LAKE_URL"
+    ):
+        load(new.context.engine, shop.world.app.context.lake, path, plan, who="ada", dry_run=True)
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.startswith("lake/"))
+        with archive.open(name) as file:
+            lake.put(name.removeprefix("lake/"), file)
+    assert load(new.context.engine, lake, path, plan, who="ada")
+    run(new)
+
+
+def test_a_dry_run_waits_for_no_lock(saved, opened_new):
+    path, _ = saved
+    new = opened_new()
+    plan = checked(path, chain=None, reads=bool)
+    with new.context.engine.begin() as working:
+        working.exec_driver_sql("LOCK TABLE ledger.vendor IN ROW EXCLUSIVE MODE")
+        assert load(new.context.engine, new.context.lake, path, plan, who="ada", dry_run=True)
+
+
+def test_a_number_beyond_a_sequence_and_a_foreign_sequence_write_nothing(saved, opened_new, tmp_path):
+    path, manifest = saved
+    name = next(name for name in manifest.sequences if name.startswith("ledger."))
+
+    def changed(values):
+        def change(member, content):
+            if member != MANIFEST:
+                return content
+            return json.dumps(json.loads(content) | {"sequences": values}).encode()
+
+        return rewritten(path, tmp_path / "changed.state", change)
+
+    with pytest.raises(
+        DataError, match=r"no whole saved state \(manifest.json: sequences.public.mine.*no row was written"
+    ):
+        checked(changed({"public.mine": 7}), chain=None, reads=bool)
+    new = opened_new()
+    with new.context.engine.begin() as connection:
+        connection.exec_driver_sql(f"ALTER SEQUENCE {name} MAXVALUE 1000000")
+    beyond = changed({name: 10_000_000})
+    with pytest.raises(DataError, match=rf"the sequence {name} is rejected .*no row was written"):
+        load(new.context.engine, new.context.lake, beyond, checked(beyond, chain=None, reads=bool), who="ada")
+    assert rows(new.context.engine, "ledger.hold") == []

@@ -19,8 +19,8 @@ def test_an_open_job_is_named_and_nothing_saved(shop, tmp_path):
     with pytest.raises(DataError, match=r"1 open jobs: .*nothing was saved.*shelfsync recover.*--unfinished"):
         save(context.engine, context.lake, tmp_path / "x.state", chain=None)
     manifest = save(context.engine, context.lake, tmp_path / "x.state", chain=None, unfinished=True)
-    assert manifest["unfinished"] == {"open jobs": 1}
-    assert "run `shelfsync sync --full` next" in checked(tmp_path / "x.state", chain=None).notes[-1]
+    assert manifest.unfinished == {"open jobs": 1}
+    assert "run `shelfsync sync --full` next" in checked(tmp_path / "x.state", chain=None, reads=bool).notes[-1]
 
 
 def test_a_database_without_tables_has_no_state(empty_database_url, tmp_path):
@@ -28,6 +28,21 @@ def test_a_database_without_tables_has_no_state(empty_database_url, tmp_path):
     with pytest.raises(DataError, match=r"without tables of shelfsync.*Name the database"):
         save(engine, None, tmp_path / "x.state", chain=None)
     engine.dispose()
+
+
+def test_the_file_tells_whether_the_chain_was_paused(shop, tmp_path):
+    app = shop.world.app
+
+    def saved():
+        return save(app.context.engine, app.context.lake, tmp_path / "x.state", chain=None).paused
+
+    assert not saved()
+    app.pause("vendor", "store-001", why="stocktaking", who="ada")
+    assert not saved(), "one store alone"
+    app.pause("all", "", why="upgrade", who="ada")
+    assert saved()
+    app.resume("all", "", why="over", who="ada")
+    assert not saved()
 
 
 @pytest.mark.slow
@@ -46,5 +61,5 @@ def test_memory_does_not_grow_with_the_chain(engine, tmp_path):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert manifest["tables"]["warehouse.baseline"]["rows"] == 100_000
+    assert manifest.tables["warehouse.baseline"].rows == 100_000
     assert peak < 12e6, "all rows at once are some 60 MB"

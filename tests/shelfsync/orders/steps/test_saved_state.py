@@ -14,7 +14,7 @@ from commands_here import commands_here
 from orders_world import KEY, picked
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.warehouse import record
-from shelfsync.saved_state.parts import MANIFEST
+from shelfsync.saved_state.manifest import MANIFEST
 
 TABLES = ("ledger.order_version", "ledger.hand_over", "ledger.picking_result", "warehouse.order_item")
 
@@ -45,6 +45,15 @@ def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
 
     with throwaway_database() as url:
         moved = {**run.environment, "SHELFSYNC_DATABASE_URL": url, "SHELFSYNC_LAKE_URL": str(tmp_path / "other")}
+        with commands_here(
+            {**moved, "SHELFSYNC_ORDERS__ENCRYPTION_KEY": "x" * 30}, tmp_path, monkeypatch, capsys
+        ) as call:
+            code, _, complaint = call("state", "load", str(file), "--user", "ada")
+            assert code == 4
+            assert "SHELFSYNC_ORDERS__ENCRYPTION_KEY reads none of the 1 customers" in complaint
+            code, shown, _ = call("state", "load", str(file), "--user", "ada", "--without-customers", "--dry-run")
+            assert code == 0
+            assert "warehouse.order_customer: 1 rows stay out" in shown
         with commands_here(moved, tmp_path, monkeypatch, capsys) as call:
             code, shown, complaint = call("state", "load", str(file), "--user", "ada")
         assert code == 0, complaint
