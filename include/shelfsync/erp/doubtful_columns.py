@@ -69,7 +69,7 @@ def _other_encoding(came: dict[str, list[str]], encoding: str) -> Iterator[str]:
             if text.isascii():
                 continue
             try:
-                right = text.encode(encoding).decode("utf-8")
+                right = text.encode(encoding).decode("utf-8-sig")
             except (UnicodeError, LookupError):
                 continue
             if right != text:

@@ -20,6 +20,7 @@ CODE, OTHER = "4006381333931", "3017620422003"
         ([{"name": "K\u00c3\u00a4se"}], {"csv_encoding": "cp1252"}, "is probably 'K\u00e4se', UTF-8 that is read as cp1252"),
         ([{"sku": "\u0413\u0160"}], {"csv_encoding": "cp1251"}, None),
         ([{"name": "K\u00e4se"}], {"csv_encoding": "cp1252"}, None),
+        ([{"name": "K\u00e4se", "sku": "\ufffd line 5"}], {}, None),
         ([{"price": "1.299"}, {"price": "12"}, {"price": "12.500"}], {}, "'1.299': if the point groups thousands"),
         ([{"price": "1.299"}, {"price": "0.990"}], {}, None),
         ([{"price": "1.299"}, {"price": "4.99"}], {}, None),
