@@ -1,4 +1,4 @@
-"""The views of the warehouse. They are created again after every migration, and whenever one of them changed here.
+"""The views of the warehouse. Every migration creates them again; to change one is a migration, too.
 
 The history of every SKU is one of them: each kind of event is one SELECT, and a query by vendor and SKU uses an index in each.
 The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/reference/warehouse.md).
@@ -6,7 +6,6 @@ The SQL is the part of the language that PostgreSQL and DuckDB share, so that th
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -144,8 +143,6 @@ TIMELINE = View(
 VIEWS = (*CATALOG_VIEWS, VENDOR_COUNT, *ORDER_VIEWS, TIMELINE)
 """Each view comes after those that it reads."""
 
-_MARK = "Kept by shelfsync; views "
-
 
 def drop(connection: Connection) -> None:
     """Drops all views, so that a migration may change their tables."""
@@ -153,7 +150,6 @@ def drop(connection: Connection) -> None:
         return
     for view in reversed(VIEWS):
         connection.execute(sa.text(f"DROP VIEW IF EXISTS warehouse.{view.name}"))
-    connection.execute(sa.text("COMMENT ON SCHEMA warehouse IS NULL"))
 
 
 def create(connection: Connection) -> None:
@@ -164,17 +160,6 @@ def create(connection: Connection) -> None:
         _comment(connection, f"VIEW warehouse.{view.name}", view.comment)
         for name, meaning in view.columns.items():
             _comment(connection, f'COLUMN warehouse.{view.name}."{name}"', meaning)
-    _comment(connection, "SCHEMA warehouse", mark())
-
-
-def mark() -> str:
-    """The comment of the schema in a database that has the views as they are here."""
-    return _MARK + fingerprint()
-
-
-def fingerprint() -> str:
-    """Changes when any view does."""
-    return hashlib.sha256(repr(VIEWS).encode()).hexdigest()[:16]
 
 
 def _comment(connection: Connection, what: str, text: str) -> None:

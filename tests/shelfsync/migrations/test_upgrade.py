@@ -13,6 +13,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from shelfsync.migrations.upgrade import _config, upgrade
 from shelfsync.store.engine import create_engine
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
+from shelfsync.warehouse.views import VIEWS
 
 
 @pytest.mark.slow
@@ -36,12 +37,12 @@ def _declared() -> str:
         for table in metadata.sorted_tables
         for index in table.indexes
     )
-    return hashlib.sha256("\n".join([*parts, *schema.FUNCTIONS]).encode()).hexdigest()[:8]
+    return hashlib.sha256("\n".join([*parts, *schema.FUNCTIONS, repr(VIEWS)]).encode()).hexdigest()[:8]
 
 
 def test_the_revision_is_named_after_what_it_makes_so_that_no_older_database_is_taken_for_it():
     assert ScriptDirectory.from_config(_config()).get_current_head() == f"schema_{_declared()}", (
-        "the tables changed: give HEAD in migrations/upgrade.py this name"
+        "tables or views changed: give HEAD in migrations/upgrade.py this name"
     )
 
 

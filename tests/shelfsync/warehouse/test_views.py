@@ -17,14 +17,3 @@ def test_every_column_of_every_view_has_a_comment(engine):
             rows = connection.execute(statement, {"name": f"warehouse.{view.name}"}).all()
             assert dict(rows) == view.columns, view.name
             assert list(dict(rows)) == list(view.columns), view.name
-
-
-def test_a_view_that_changed_is_made_anew_without_a_migration(engine):
-    from shelfsync.migrations.upgrade import upgrade
-
-    with engine.begin() as connection:
-        connection.execute(sa.text("DROP VIEW warehouse.acceptance"))
-        connection.execute(sa.text("COMMENT ON SCHEMA warehouse IS 'views of yesterday'"))
-    upgrade(engine)
-    with engine.connect() as connection:
-        assert connection.execute(sa.text("SELECT count(*) FROM warehouse.acceptance")).scalar_one() == 0
