@@ -293,6 +293,8 @@ class FilesSource:
         if isinstance(reader, CsvFile):
             store.damaged += reader.damaged
             store.unterminated += [file.name] if reader.unterminated else []
+        elif isinstance(reader, Workbook):
+            store.damaged += reader.damaged
         elif isinstance(reader, ParquetFile):
             store.metadata_rows += reader.rows
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from shelfsync.erp.csvfile import CsvFile
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shelfsync.erp.columns import Layout
 
 _LINES_FOR_NAMES = 1000
+_EXACT = 10**15
+"""Below it a program that counts in floats keeps every digit of a whole number."""
 
 
 class JsonLines(CsvFile):
@@ -53,6 +55,16 @@ class JsonLines(CsvFile):
     def _place_of_sku(self, names: tuple[str, ...]) -> None:
         """No total stands below objects."""
 
+    def keys(self, names: tuple[str, ...]) -> list[str]:
+        """The names of vendor and SKU among these; a mapping hook judges them itself."""
+        if self._layout.hook is not None:
+            return []
+        try:
+            sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
+        except ConfigurationError:  # without settings, as for a proposal
+            return []
+        return [sources[name] for name in ("vendor", "sku") if name in sources]
+
     def _is_whole(self, last: str) -> bool:
         return last.rstrip().endswith("}")  # otherwise it is no object, and was reported
 
@@ -64,6 +76,7 @@ class _Objects:
         self._lines = lines
         self._file = file
         self._names: tuple[str, ...] | None = None
+        self._keys: list[str] = []
 
     def __iter__(self) -> _Objects:
         return self
@@ -74,6 +87,7 @@ class _Objects:
             return []
         if self._names is None:
             self._names = self._file.names()
+            self._keys = self._file.keys(self._names)
         try:
             found = _object(line)
         except (ValueError, RecursionError) as error:
@@ -81,6 +95,9 @@ class _Objects:
         unknown = next((name for name in found if name not in self._names), None)
         if unknown is not None:
             raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
+        for name in self._keys:
+            if isinstance(found.get(name), (bool, Decimal, list, dict)):
+                raise csv.Error(f"{name!r} is {_kind(found[name])}, and a key is a text or a whole number")
         return [_value(found.get(name)) for name in self._names]
 
 
@@ -93,7 +110,7 @@ def _keys(line: str) -> list[str]:
 
 def _object(line: str) -> dict[str, Any]:
     found = json.loads(
-        line.lstrip("\ufeff"), parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_without_repeats
+        line.lstrip("\ufeff"), parse_float=_number, parse_constant=_no_number, object_pairs_hook=_without_repeats
     )
     if not isinstance(found, dict):
         raise ValueError("it is another value")  # noqa: TRY004  the caller reports every line alike
@@ -109,6 +126,28 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("it has a key twice")
     return found
+
+
+def _kind(value: Any) -> str:
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else f"the number {value}"
+        if isinstance(value, Decimal)
+        else "a truth value"
+    )
+
+
+def _number(digits: str) -> Any:
+    """A number with a point or an exponent; a whole one such as 100005.0 is its digits, unless an exponent hides some of them."""
+    value = Decimal(digits)
+    return (
+        int(value)
+        if value == value.to_integral_value() and abs(value) < _EXACT and "e" not in digits.lower()
+        else value
+    )
 
 
 def _value(value: Any) -> Any:

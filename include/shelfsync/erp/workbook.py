@@ -4,7 +4,8 @@
 |---|---|
 | text | itself |
 | number | the decimal that Excel shows, at most 15 significant digits: 4006381333931, 0.3 |
-| a code of more than 15 digits, typed as a number | the float, so that it is no key: its last digits are invented |
+| a code of more than 15 digits, typed as a number | the float with an exponent, so that it is no key: its last digits are invented |
+| a vendor or SKU that is an error, a date, a truth value or has decimals | its row is damaged: the key that was meant is nowhere |
 | date, time, truth value | itself |
 | error (`#N/A`), or a formula that no program has calculated | broken text, so that its row is quarantined |
 | empty | null |
@@ -65,6 +66,8 @@ BYTES_MAX = 512 * 2**20
 
 BROKEN = f"{MARK} error or formula without a value"
 _DIGITS_EXACT = 15
+_EXPONENT_SHOWN = 1e16
+"""From here on a float is written with an exponent, by which a key that lost digits is recognised."""
 _ROWS_LOOKED_AT = 30
 _SHOWN_CHARACTERS = 60
 _PACKED = b"PK\x03\x04"
@@ -102,6 +105,8 @@ class Workbook:
         """The cells of the header, once it is read."""
         self.notes: list[str] = []
         """What a person may not expect of the sheet, once it is open."""
+        self.damaged = 0
+        """Rows that name a product which is unknown, so that nothing is concluded from absence."""
 
     def names(self) -> tuple[str, ...]:
         """The header."""
@@ -118,8 +123,9 @@ class Workbook:
         empty, titles = [""] * len(self._titles), folded(self._titles)
         total = 0
         part: list[list[Any]] = []
+        numbers: list[int] = []
         no_rows: list[str] = []
-        last = 0
+        self.damaged = 0
         while block := [*itertools.islice(below, _ROWS_OF_BLOCK)]:
             every = [cells for _, cells in block]
             with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
@@ -127,7 +133,8 @@ class Workbook:
                 with_broken or empty in every or titles[0] in folded({cells[0] for cells in every})
             ):  # as nearly always
                 part += every
-                last, block = block[-1][0], []
+                numbers += [number for number, _ in block]
+                block = []
             for number, cells in block:
                 faulty = strict if broken is None else broken.get(number, frozenset())
                 if cells == empty and (broken is None or not faulty):
@@ -135,18 +142,18 @@ class Workbook:
                 if names_again(cells, titles):
                     no_rows.append(_no_row(number, cells, HEADER_AGAIN))
                     continue
-                last = number
+                numbers.append(number)
                 part.append(_with_broken(cells, left, faulty) if faulty else cells)
             while len(part) > rows:  # one is kept: the last row of the sheet may be a total
                 total += rows
-                yield self._chunk(names, part[:rows], no_rows)
-                part, no_rows = part[rows:], []
-        sku = self._place_of_sku(names)
+                yield self._chunk(names, part[:rows], numbers, no_rows)
+                part, numbers, no_rows = part[rows:], numbers[rows:], []
+        sku = self._key_places(names).get("sku")
         if part and sku is not None and last_is_total(as_texts(part[-1][: len(names)]), sku):
-            no_rows.append(_no_row(last, part.pop()[: len(names)], TOTAL))
+            no_rows.append(_no_row(numbers[-1], part.pop()[: len(names)], TOTAL))
         if part or no_rows:
             total += len(part)
-            yield self._chunk(names, part, no_rows)
+            yield self._chunk(names, part, numbers, no_rows)
         if not total:
             raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
@@ -205,26 +212,38 @@ class Workbook:
             f"Set it to {found}. `shelfsync sniff {self._found.readable}` proposes all settings.",
         )
 
-    def _chunk(self, names: tuple[str, ...], rows: list[list[Any]], no_rows: list[str]) -> Chunk:
-        as_numbers = self._layout.hook is not None  # a hook computes with them
+    def _chunk(
+        self, names: tuple[str, ...], rows: list[list[Any]], numbers: Sequence[int], no_rows: list[str]
+    ) -> Chunk:
+        as_numbers = self._layout.hook is not None  # a hook computes with them, and judges keys itself
+        damaged: dict[int, str] = {}
+        for name, key in ({} if as_numbers else self._key_places(names)).items():
+            for row, what in _no_keys([cells[key] for cells in rows]):
+                damaged.setdefault(row, f"row {numbers[row] + 1}: {name} {what}: {_joined(rows[row])}")
+        if damaged:
+            self.damaged += len(damaged)
+            rows = [cells for row, cells in enumerate(rows) if row not in damaged]
         columns = [_values([cells[place] for cells in rows], as_numbers=as_numbers) for place in range(len(names))]
+        beside = (*damaged.values(), *no_rows)
         return Chunk(
             names,
             columns,
-            len(rows) + len(no_rows),
+            len(rows) + len(beside),
             self._found.name,
             self._found.vendor,
-            tuple(no_rows),
+            beside,
             types=dict.fromkeys(names, "text"),  # a sheet has no types: a column of numbers may have a text tomorrow
             typed=frozenset(name for name, column in zip(names, columns, strict=True) if isinstance(column, pa.Array)),
             no_rows=len(no_rows),
         )
 
-    def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
+    def _key_places(self, names: tuple[str, ...]) -> dict[str, int]:
+        """Where vendor and sku stand, as far as the sheet has them."""
         try:
-            return names.index(self._layout.sources(names, self._found.name, vendor=self._found.vendor)["sku"])
-        except (ConfigurationError, KeyError):  # a mapping hook may make it
-            return None
+            sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
+        except ConfigurationError:  # a mapping hook may make them
+            return {}
+        return {name: names.index(sources[name]) for name in ("vendor", "sku") if name in sources}
 
     def _strict(self, names: tuple[str, ...]) -> frozenset[int]:
         """Where an empty cell may be a broken one: the columns of values that are sent."""
@@ -442,6 +461,21 @@ def number_texts(numbers: Sequence[float | None]) -> pa.Array:
     return pc.replace_with_mask(shown, other, pa.array(exact, pa.string()))
 
 
+def _no_keys(cells: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """Cells that are no key, and what they are: the place of each, from 0."""
+    kinds = set(map(type, cells))
+    if kinds <= {str} and BROKEN not in cells:
+        return
+    for place, cell in enumerate(cells):
+        if isinstance(cell, str):
+            if cell == BROKEN:
+                yield place, "is an error, or a formula that no program has calculated"
+        elif isinstance(cell, bool) or not isinstance(cell, (int, float)):
+            yield place, f"is no text, but {'a truth value' if isinstance(cell, bool) else 'a date or a time'}"
+        elif not float(cell).is_integer():
+            yield place, "is a number with decimals, whose last zeros are lost"
+
+
 def _value(cell: Any) -> Any:
     if cell == "":
         return None
@@ -455,7 +489,7 @@ def _number(value: float) -> Any:
     if value.is_integer() and abs(value) < 10**_DIGITS_EXACT:
         return int(value)
     if abs(value) >= 10**_DIGITS_EXACT:
-        return value
+        return value if abs(value) >= _EXPONENT_SHOWN else f"{value:.15e}"
     return Decimal(f"{value:.{_DIGITS_EXACT}g}")
 
 

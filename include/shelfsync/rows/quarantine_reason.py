@@ -61,7 +61,7 @@ def _pieces_reasons(field: str) -> list[Reason]:
 
 
 REASONS: tuple[Reason, ...] = (
-    Reason("row_unreadable", "sku", "a row of the file cannot be separated into its fields: {value}"),
+    Reason("row_unreadable", "sku", "a row of the file cannot be read: {value}"),
     Reason("no_row", "sku", "a program wrote this beside the rows, and it is no row: {value}"),
     Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),

@@ -37,6 +37,25 @@ def test_values_of_json_are_exact(read, path):
     assert len(read(files=path(gzip.compress(lines.encode()), "stock.ndjson.gz")).rows) == 3
 
 
+@pytest.mark.parametrize("key", ['["1"]', '{"id": "1"}', "true", "12.1", "4.00638E+12", "100005.5"])
+@pytest.mark.parametrize("column", ["vendor", "sku"])
+def test_a_value_that_is_no_key_is_no_row_of_another_product(read, path, column, key):
+    line = {"vendor": '"v"', "sku": '"2"'} | {column: key}
+    lines = (
+        f'{{"vendor": "v", "sku": "1", "price": 1}}\n{{"vendor": {line["vendor"]}, "sku": {line["sku"]}, "price": 2}}\n'
+    )
+    reading = read(files=path(lines, "stock.jsonl"))
+    assert reading.rows[0]["sku"] == "1"
+    assert f"line 2: {column!r} is " in reading.rows[1]["sku"]
+    assert "1 rows could not be read" in reading.proof.how
+
+
+def test_a_whole_number_is_its_digits_as_a_program_with_floats_writes_it(read, path):
+    lines = '{"vendor": 7.0, "sku": 100005.0, "price": 2.50}\n'
+    [row] = read(files=path(lines, "stock.jsonl")).rows
+    assert (row["vendor"], row["sku"], row["price"]) == ("7", "100005", "2.50")
+
+
 @pytest.mark.parametrize("first", [None, 7, 7.5, True, "", "---"])
 def test_the_first_value_of_a_line_may_be_of_any_type(read, path, first):
     lines = [

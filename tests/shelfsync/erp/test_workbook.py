@@ -151,6 +151,44 @@ def test_a_code_is_its_digits_as_long_as_excel_keeps_them(read, tmp_path):
     assert (rows[3]["sku"], rows[3]["barcode"]) == ("0012", "00400638133393")
 
 
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (dt.datetime(2026, 12, 10), "no text, but a date"),
+        (dt.time(10, 12), "no text, but a date or a time"),
+        (True, "a truth value"),
+        (12.1, "decimals, whose last zeros are lost"),
+        ("#REF!", "an error, or a formula"),
+        ("=1+1", "a formula that no program has calculated"),
+    ],
+)
+@pytest.mark.parametrize("column", ["vendor", "sku"])
+def test_a_cell_that_is_no_key_is_no_row_of_another_product(read, tmp_path, column, key, why):
+    cells = {"vendor": "v", "sku": "3"} | {column: key}
+    rows = [
+        ["v", "1", None, 1, 3, True],
+        [cells["vendor"], cells["sku"], None, 2, 3, True],
+        ["v", "2", None, 3, 3, True],
+    ]
+    path = write(tmp_path / "stock.xlsx", *rows)
+    (tmp_path / "stock.count").write_text("3")
+    for chunk_rows in (1, 10):
+        reading = read(files=path, control_file=str(tmp_path / "stock.count"), chunk_rows=chunk_rows)
+        assert [row["sku"] for row in reading.rows if MARK not in row["sku"]] == ["1", "2"]
+        [broken] = [row["sku"] for row in reading.rows if MARK in row["sku"]]
+        assert broken.startswith(f"{MARK} row 3: {column} is ")
+        assert why in broken
+        assert not reading.proof.complete
+        assert "1 rows could not be read, so an absent SKU may be in one of them" in reading.proof.how
+
+
+def test_a_code_of_sixteen_digits_is_a_float_beside_texts_too(read, tmp_path):
+    rows = [["v", 1234567890123456, None, 1, 3, True], ["v", "2", None, 3, 3, True]]
+    for taken in (rows, rows[:1]):
+        found = read(files=write(tmp_path / "stock.xlsx", *taken)).rows
+        assert found[0]["sku"] == "1.234567890123456e+15"
+
+
 def test_dates_are_dates(tmp_path):
     from shelfsync.erp.columns import ExtractSchema
     from shelfsync.erp.open import open_source
@@ -290,7 +328,7 @@ def test_a_column_of_numbers_has_the_texts_of_its_cells_one_by_one(numbers):
 
 def test_a_number_that_decimal_and_binary_differ_in_is_what_excel_shows():
     numbers = [0.1 + 0.2, 1e15, 123456789012345.0, 1234567890123456.0, -0.0, 5e-7, 19.99, 0.00012345678901234567]
-    shown = ["0.3", "1000000000000000.0", "123456789012345", "1234567890123456.0", "0", "0.0000005", "19.99"]
+    shown = ["0.3", "1.000000000000000e+15", "123456789012345", "1.234567890123456e+15", "0", "0.0000005", "19.99"]
     assert number_texts(numbers).to_pylist() == [*shown, "0.000123456789012346"]
 
 
