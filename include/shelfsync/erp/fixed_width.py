@@ -1,7 +1,8 @@
 """A text whose columns stand at fixed characters of each line, row by row, with the proofs of a CSV. Spaces around a value are padding.
 
 A line that ends before its last column begins is quarantined; a sum and a drawn line are no rows. By its first lines a file shows how long its
-lines are, and where values end: a line that was padded in bytes, or whose value goes on behind its place, would be read as another number.
+lines are, and where values end: a line that was padded in bytes, whose value goes on behind its place, or whose columns have moved would be
+read as other numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.notation import NUMBERS
 from shelfsync.erp.text_shape import is_rule, is_total_line, totals_line
 from shelfsync.errors import ConfigurationError
 
@@ -30,6 +32,14 @@ _FIRST_CHARACTERS_MAX = 10_000
 """Of one of these lines; what is longer is no line of such a list, and is not read as a whole for this."""
 _USUAL = 0.8
 """The share of the first lines that makes something usual."""
+_ODD = 0.01
+"""The share of the first lines with a digit between two columns up to which it is no column of its own."""
+_BEFORE = "\ufeff\f"
+"""The mark of an encoding and the feed of a page, which take no place in a line."""
+_APART = re.compile(r"\d\s+\d")
+"""Two numbers in the place of one."""
+_APART_GROUPED = re.compile(r"\d\s{2,}\d")
+"""The same where a blank groups thousands."""
 _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
 
 
@@ -54,9 +64,21 @@ class FixedWidth(CsvFile):
         with self._open() as file:
             begin = iter(partial(file.readline, _FIRST_CHARACTERS_MAX), "")
             first = [
-                line.rstrip("\r\n") for line in islice(begin, self._header_row - 1, self._header_row + _LINES_FOR_WIDTH)
+                line.rstrip("\r\n").lstrip(_BEFORE)
+                for line in islice(begin, self._header_row - 1, self._header_row + _LINES_FOR_WIDTH)
             ]
-        return _Slices(lines, tuple(self._columns.values()), [line for line in first if line.strip()], self._encoding)
+        names = tuple(self._columns)
+        sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
+        numbers = [self._columns[theirs] for ours, theirs in sources.items() if ours in NUMBERS]
+        apart = _APART_GROUPED if self._layout.notation.thousands_mark == "space" else _APART
+        return _Slices(
+            lines,
+            tuple(self._columns.values()),
+            numbers,
+            apart,
+            [line for line in first if line.strip()],
+            self._encoding,
+        )
 
     def _is_whole(self, last: str) -> bool:
         return len(last) >= max(end for _, end in self._columns.values())
@@ -66,21 +88,34 @@ class _Slices:
     """The rows of the lines. `first`: the first of them, which show what is usual."""
 
     def __init__(
-        self, lines: Iterator[str], places: Sequence[tuple[int, int]], first: Sequence[str], encoding: str
+        self,
+        lines: Iterator[str],
+        places: Sequence[tuple[int, int]],
+        numbers: Sequence[tuple[int, int]],
+        apart: re.Pattern[str],
+        first: Sequence[str],
+        encoding: str,
     ) -> None:
         self._lines = lines
+        self._numbers = numbers
+        self._apart = apart
         self._slices = [slice(*place) for place in places]
         self._least = max(start for start, _ in places) + 1
         self._encoding = encoding.casefold().replace("-sig", "").replace("_sig", "")  # the mark stands once in a file
         self._bytes = self._usual_bytes(first)
         taken = {place for start, end in places for place in range(start, end)}
         self._ends = [end for _, end in places if end not in taken and _is_rare(_goes_on(line, end) for line in first)]
+        between = [end for end in self._ends if end + 1 in taken]
+        self._gaps = [
+            place for place in between if _is_rare((line[place : place + 1].isdigit() for line in first), _ODD)
+        ]
+        self._tabs = _is_rare("\t" in line for line in first)
 
     def __iter__(self) -> _Slices:
         return self
 
     def __next__(self) -> list[str]:
-        line = next(self._lines).rstrip("\r\n").lstrip("\ufeff")
+        line = next(self._lines).rstrip("\r\n").lstrip(_BEFORE)
         if not line.strip():
             return []
         cells = [line[part].strip() for part in self._slices]
@@ -114,6 +149,20 @@ class _Slices:
             raise csv.Error(
                 f"{self._bytes} bytes as the other lines, and {len(line)} characters: its columns are padded in bytes; let the ERP pad in characters"
             )
+        if self._tabs and "\t" in line:
+            raise csv.Error("a tab stands in it, which moves what follows; let the ERP write blanks")
+        for place in self._gaps:
+            if line[place : place + 1].isdigit():
+                raise csv.Error(
+                    f"character {place + 1} is no digit in the other lines, so the columns of this one have moved; if a column is there, name it"
+                    f" in {FIXED_WIDTH}"
+                )
+        for start, end in self._numbers:
+            if self._apart.search(line, start, end) or (line[end : end + 1].isdigit() and line[end - 1] in ".,"):
+                raise csv.Error(
+                    f"a number does not end where its column does ({line[start:end].strip()!r} at {start + 1}-{end}), so the columns of this line"
+                    " have moved"
+                )
         for end in self._ends:
             if _goes_on(line, end):
                 raise csv.Error(
@@ -129,9 +178,9 @@ def _goes_on(line: str, end: int) -> bool:
     return (last.isdigit() and (behind.isdigit() or behind in ".,-")) or (last.isalpha() and behind.isalpha())
 
 
-def _is_rare(found: Iterable[bool]) -> bool:
-    each = list(found)
-    return len(each) >= _LINES_FOR_WIDTH_MIN and sum(each) <= (1 - _USUAL) * len(each)
+def _is_rare(found: Iterable[object], share: float = 1 - _USUAL) -> bool:
+    each = [bool(one) for one in found]
+    return len(each) >= _LINES_FOR_WIDTH_MIN and sum(each) <= max(1, share * len(each))
 
 
 def _place(name: str, text: str) -> tuple[int, int]:

@@ -214,6 +214,45 @@ def test_a_value_that_goes_on_behind_its_place_is_not_cut(read, path):
     assert len(rows) == 20
 
 
+PLACED = {"vendor": "1-4", "sku": "6-11", "price": "12-21", "quantity": "22-26", "active": "28-28"}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("0001  100007      1.50    5 1", "character 27 is no digit in the other lines"),
+        ("0001 100007     1.50    5 1 ", "character 27 is no digit in the other lines"),
+        ("0001 10000712    1.50    5 1", "a number does not end where its column does ('12    1.50' at 12-21)"),
+        ("0001 100007123456789.50    5 1", "a number does not end where its column does ('123456789.' at 12-21)"),
+        ("0001\t100007      1.50    5 1", "a tab stands in it"),
+    ],
+)
+def test_a_line_whose_columns_have_moved_is_no_other_row(read, path, line, why):
+    lines = [f"0001 {100000 + number} {1.5:9.2f} {number:4} 1" for number in range(7)]
+    for place in (0, 7):
+        text = "\n".join([*lines[:place], line, *lines[place:], ""])
+        rows = read(files=path(text, "stock.dat"), fixed_width=PLACED).rows
+        [bad] = [row["sku"] for row in rows if "\ufffd" in row["sku"]]
+        assert why in bad
+        assert len(rows) == 8
+
+
+def test_blanks_that_group_thousands_and_a_feed_of_a_page_move_nothing(read, path):
+    lines = [f"0001 {100000 + number}  1 234,50 {number:4} 1" for number in range(6)]
+    text = "\n".join([*lines[:3], "\f" + lines[3], *lines[4:], ""])
+    rows = read(files=path(text, "stock.dat"), fixed_width=PLACED, thousands_mark="space", decimal_mark=",").rows
+    assert [(row["sku"], row["price"]) for row in rows] == [(str(100000 + number), "1234.50") for number in range(6)]
+
+
+def test_a_flag_between_two_columns_is_a_column(read, path):
+    lines = [
+        f"0001 {100000 + number} {1.5:9.2f} {number:4}{'*' if number == 3 else number % 2 or ' '}1"
+        for number in range(20)
+    ]
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=PLACED).rows
+    assert [row["quantity"] for row in rows] == [str(number) for number in range(20)]
+
+
 def test_a_part_of_a_longer_column_may_be_read(read, path):
     lines = [f"01{number:04}{number:06}0150" for number in range(20)]
     places = {"vendor": "1-2", "sku": "3-6", "price": "13-15"}
