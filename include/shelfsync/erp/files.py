@@ -426,7 +426,7 @@ class FilesSource:
         raise ConfigurationError(
             FILE_FORMAT,
             f"the ending of {file.path!r} is that of no known format",
-            f"Set it to {', '.join((*_ENDINGS, 'fixed'))}.",
+            f"Set it to {', '.join((*_ENDINGS, 'fixed'))}; `shelfsync sniff {file.readable}` proposes which.",
         )
 
     def reader(self, file: FoundFile) -> CsvFile | ParquetFile | Workbook:

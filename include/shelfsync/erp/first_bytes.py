@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from shelfsync.erp.address import FoundFile
 
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
-HEAD_BYTES = 16
+HEAD_BYTES = 512
 CUT = (EOFError, zlib.error, lzma.LZMAError, OSError)
 """What reading a packed file that is not whole raises."""
 _ZIP = b"PK\x03\x04"
+_ZST = (b"\x28\xb5\x2f\xfd", *(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60)))
+"""A frame of zst, and one that a program left for itself before it, as pzstd does."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,19 @@ KINDS = (
     Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl.", "jsonl"),
     Kind((b'[{"', b"[ {", b"[\n"), "one list of JSON", _SAVE),
     Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
-    Kind((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),
+    Kind((b"PK\x05\x06",), "a zip archive without a file", "Let the ERP write it again."),
+    Kind((b"\x1f\x8b", *_ZST, b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),
 )
 """The kinds that are named; what is packed once is unpacked before."""
+_TAR = Kind((), "a tar archive", "Let the ERP pack each file by itself, as gz, zst or zip.")
+_TAR_MARK = slice(257, 262)
 
 
 def of(head: bytes) -> Kind | None:
     """The kind of a file that begins so; None for one that may be text."""
     begins = head.removeprefix(codecs.BOM_UTF8)
+    if head[_TAR_MARK] == b"ustar":
+        return _TAR
     return next((kind for kind in KINDS if begins.startswith(kind.beginnings)), None)
 
 
@@ -100,7 +107,7 @@ def open_unpacked(found: FoundFile) -> io.BufferedReader:
 def _unpacked(found: FoundFile, binary: Any, head: bytes) -> Any:
     if head.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=binary)
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
+    if head.startswith(_ZST):
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(binary, "r"), "zstd")
@@ -124,7 +131,7 @@ def _member(found: FoundFile, binary: Any) -> Any:
     if "[Content_Types].xml" in archive.namelist() or "content.xml" in archive.namelist():
         binary.seek(0)
         return binary
-    files = [one for one in archive.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
+    files = [one for one in archive.infolist() if not one.is_dir() and not _is_of_system(one.filename)]
     if len(files) != 1:
         raise DataError(
             f"{found.name} is a zip archive of {len(files)} files ({some_of([one.filename for one in files])}). Nothing was sent; let the ERP pack"
@@ -135,3 +142,8 @@ def _member(found: FoundFile, binary: Any) -> Any:
             f"{found.name} is a zip archive with a password. Nothing was sent; let the ERP pack it without one."
         )
     return archive.open(files[0])
+
+
+def _is_of_system(name: str) -> bool:
+    """Whether a system wrote this member beside the files that were packed."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".") or name.endswith("Thumbs.db")

@@ -167,8 +167,6 @@ def _from_anywhere(where: str) -> str:
     return where if "://" in where else str(Path(where).absolute())
 
 
-_TAR = slice(257, 262)
-"""Where a tar archive has its mark."""
 _BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
 """The marks of encodings, spaces and the ends of lines: of a file with nothing else there is nothing to read."""
 
@@ -212,8 +210,6 @@ def _read(file: FoundFile, head: bytes, proposal: Proposal, *, whole: bool) -> _
     if kind is not None:
         raise ConfigurationError("FILE", f"{file.name} is {kind.name}, by its first bytes", kind.remedy)
     encoding = encoding_of(head)
-    if head[_TAR] == b"ustar":
-        raise DataError(f"{file.name} is a tar archive. Let the ERP pack each file by itself, as gz, zst or zip.")
     if encoding is None:
         raise DataError(
             f"{file.name} is no text, and of no kind that shelfsync reads. Let the ERP write CSV, Parquet or a workbook."

@@ -29,9 +29,12 @@ def zipped(*members, password=False):
 PACKED = {
     "gz": gzip.compress,
     "zst": lambda data: bytes(pa.Codec("zstd").compress(data)),
+    "zst behind a frame of pzstd": lambda data: (
+        b"\x50\x2a\x4d\x18\x04\0\0\0size" + bytes(pa.Codec("zstd").compress(data))
+    ),
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zip": lambda data: zipped(("__MACOSX/._stock.csv", b"x"), ("stock.csv", data)),
+    "zip": lambda data: zipped(("__MACOSX/._stock.csv", b"x"), (".DS_Store", b"y"), ("out/stock.csv", data)),
 }
 
 
@@ -82,6 +85,9 @@ def test_an_archive_has_one_file_and_no_password(read, path):
         (b'<?xml version="1.0"?>\n<list/>', "is XML"),
         (b'{"vendor": "v"}\n', "is JSON, by its first bytes. If each line is one row, set .*FILE_FORMAT to jsonl"),
         (b'[{"vendor": "v"}]', "one list of JSON, by its first bytes. Let the ERP write CSV"),
+        (zipped(), "is a zip archive without a file"),
+        (b"s.csv".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), "is a tar archive"),
+        (gzip.compress(b"s.csv".ljust(257, b"\0") + b"ustar".ljust(255, b"\0")), "is a tar archive"),
         (b"Rar!\x1a\x07\x01\x00", "is an archive"),
     ],
 )

@@ -530,5 +530,5 @@ def test_a_tar_archive_is_named(tmp_path):
     (tmp_path / "stock.csv").write_text("vendor,sku,price\nv,1,1\n")
     with tarfile.open(tmp_path / "stock.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "stock.csv", "stock.csv")
-    with pytest.raises(DataError, match=r"is a tar archive\. Let the ERP pack each file"):
+    with pytest.raises(ConfigurationError, match=r"is a tar archive, by its first bytes\. Let the ERP pack each file"):
         sniff(str(tmp_path / "stock.tar.gz"))
