@@ -195,7 +195,7 @@ def backtest(vendor: Vendors = None, duration: Past = "30d") -> Answer:  # type:
     "shelfsync rejections list --csv",
     name="list",
 )
-def list_rejections(vendor: OneVendor = None, csv: AsCsv = False) -> Answer:
+def list_rejections(vendor: OneVendor = None, limit: Rows = 200, csv: AsCsv = False) -> Answer:
     """What the platform rejects, since when, when it is tried again, and what to do about it (warehouse.rejection).
 
     --csv has the same columns as the file of the page Rejections: the ERP's, under its names, and field, value, code, reason and action.
@@ -210,7 +210,7 @@ def list_rejections(vendor: OneVendor = None, csv: AsCsv = False) -> Answer:
             rows = list(chain.from_iterable(rejection_file.pages(context, asked)))
             names = rejection_file.names(context)
             return Answer({"columns": names, "rows": rows}, [], file=csv_text([names, *rows]))
-        result = listed(context, vendor)
+        result = listed(context, vendor, limit or None)
     return Answer(result, result.pop("lines"))
 
 

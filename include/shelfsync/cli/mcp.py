@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shelfsync.cli.command import Answer
 
 ROWS_MAX = 200
-"""So many elements of a list at the top of an answer; the answer has the number of the others."""
+"""So many elements of each list of an answer; the answer has the number of the others."""
 _READS = "It reads and changes nothing."
 _INSTRUCTIONS = (
     "shelfsync keeps a delivery platform's catalog equal to a retail chain's ERP. These tools only read. To approve, decline, pause or resume,"
@@ -77,8 +77,8 @@ def holds(state: State = "open") -> str:
 
 
 def rejections(vendor: str | None = None) -> str:
-    """The SKUs that the platform rejects, since when, when each is tried again, and what to do."""
-    return _answer(decide.list_rejections, vendor)
+    """The SKUs that the platform rejects, since when, when each is tried again, and what to do; `count` has all, the list the first 200."""
+    return _answer(decide.list_rejections, vendor, ROWS_MAX)
 
 
 def runs(limit: Annotated[int, "1 to 200"] = 20, state: Ended | None = None) -> str:
@@ -110,12 +110,17 @@ def _answer(function: Callable[..., Answer], *given: Any, without: str | None = 
         from mcp.server.mcpserver.exceptions import ToolError
 
         raise ToolError(str(error)) from None
-    return mask(document("data", _short({name: value for name, value in data.items() if name != without})))
+    left: dict[str, int] = {}
+    cut = _short({name: value for name, value in data.items() if name != without}, left)
+    return mask(document("data", {**cut, "left_off": left} if left else cut))
 
 
-def _short(data: dict[str, Any]) -> dict[str, Any]:
-    left = {
-        name: len(value) - ROWS_MAX for name, value in data.items() if isinstance(value, list) and len(value) > ROWS_MAX
-    }
-    cut = {name: value[:ROWS_MAX] if name in left else value for name, value in data.items()}
-    return {**cut, "left_off": left} if left else cut
+def _short(value: Any, left: dict[str, int], path: str = "") -> Any:
+    """The value with at most ROWS_MAX elements of each list; `left`: how many elements of which lists are left off."""
+    if isinstance(value, dict):
+        return {name: _short(one, left, f"{path}.{name}".lstrip(".")) for name, one in value.items()}
+    if not isinstance(value, list | tuple):
+        return value
+    if len(value) > ROWS_MAX:
+        left[path] = left.get(path, 0) + len(value) - ROWS_MAX
+    return [_short(one, left, path) for one in value[:ROWS_MAX]]

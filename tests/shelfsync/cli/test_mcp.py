@@ -134,10 +134,12 @@ def test_no_tool_is_named_after_an_act_or_an_order():
     assert {tool.__name__ for tool in TOOLS} == {"status", "explain", "holds", "rejections", "runs", "run", "alerts"}
 
 
-def test_a_long_list_is_cut_and_the_rest_counted():
-    assert _short({"rows": [*range(ROWS_MAX + 3)], "few": [1]}) == {
-        "rows": [*range(ROWS_MAX)],
+def test_a_long_list_is_cut_at_every_depth_and_the_rest_counted():
+    left = {}
+    long = [*range(ROWS_MAX + 3)]
+    assert _short({"rows": long, "few": [1], "of": [{"inner": long}, {"inner": long}]}, left) == {
+        "rows": long[:ROWS_MAX],
         "few": [1],
-        "left_off": {"rows": 3},
+        "of": [{"inner": long[:ROWS_MAX]}, {"inner": long[:ROWS_MAX]}],
     }
-    assert _short({"few": [1]}) == {"few": [1]}
+    assert left == {"rows": 3, "of.inner": 6}

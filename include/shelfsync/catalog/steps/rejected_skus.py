@@ -100,23 +100,31 @@ def forget_gone(
         log.info("diff: vendor %s: %d rejected SKUs have left the ERP; their rejections are removed", vendor, len(gone))
 
 
-def listed(context: Context, vendor: str | None) -> dict[str, Any]:
-    """`{"rejections": [rows of warehouse.rejection, with the product's name], "lines": [...]}`, of one vendor or of all."""
-    statement = (
-        "SELECT * FROM warehouse.rejection WHERE :vendor IS NULL OR vendor = :vendor ORDER BY duration, vendor, sku"
-    )
-    asked = sa.text(statement).bindparams(sa.bindparam("vendor", vendor, sa.Text))
+def listed(context: Context, vendor: str | None, limit: int | None = None) -> dict[str, Any]:
+    """`{"count": n, "rejections": [rows of warehouse.rejection, with the product's name], "lines": [...]}`, of one vendor or of all.
+
+    At most `limit` rows of them, if it is given.
+    """
+    asked = {"vendor": vendor, "limit": limit}
     with context.engine.connect() as connection:
-        found = [dict(row) for row in connection.execute(asked).mappings()]
+        count = connection.execute(_COUNT, {"vendor": vendor}).scalar_one()
+        found = [dict(row) for row in connection.execute(_LISTED, asked).mappings()]
     rows = with_names_of_vendors(context, found)
-    lines = [f"{len(rows)} SKUs are rejected"]
+    lines = [f"{count} SKUs are rejected"]
     for row in rows:
         again = f", again at {display.instant(row['next_try_at'])}" if row["next_try_at"] else ""
         lines.append(
             f"{row['vendor']} {display.product(row['sku'], row['name'])}: {row['duration']} since {display.day(row['first_at'])}, {row['times']} times{again}:"
             f" {row['reason']}. {row['what_to_do']}"
         )
-    return {"rejections": rows, "lines": lines}
+    if count > len(rows):
+        lines.append(f"{count - len(rows)} more: `--limit 0` lists all, `--csv` has them as a file")
+    return {"count": count, "rejections": rows, "lines": lines}
+
+
+_OF_VENDOR = "FROM warehouse.rejection WHERE CAST(:vendor AS text) IS NULL OR vendor = :vendor"
+_COUNT = sa.text(f"SELECT count(*) {_OF_VENDOR}")
+_LISTED = sa.text(f"SELECT * {_OF_VENDOR} ORDER BY duration, vendor, sku LIMIT :limit")
 
 
 def release(context: Context, vendor: str, skus: Sequence[str]) -> dict[str, Any]:

@@ -63,6 +63,20 @@ def test_an_unknown_sku_is_rejected_for_good_and_its_row_has_the_remedy(shelf):
 
 
 @pytest.mark.slow
+def test_a_list_has_at_most_so_many_rows_and_counts_the_others(shelf):
+    shelf.erp.put("store-001", "unknown too", "1.00")
+    shelf.sync("delta")
+    context = shelf.app.context
+    whole = rejected_skus.listed(context, None)
+    assert ([row["sku"] for row in whole["rejections"]], whole["count"]) == (["unknown", "unknown too"], 2)
+    some = rejected_skus.listed(context, "store-001", 1)
+    assert ([row["sku"] for row in some["rejections"]], some["count"]) == (["unknown"], 2)
+    assert some["lines"][0] == "2 SKUs are rejected"
+    assert some["lines"][-1] == "1 more: `--limit 0` lists all, `--csv` has them as a file"
+    assert rejected_skus.listed(context, "store-009", 1)["lines"] == ["0 SKUs are rejected"]
+
+
+@pytest.mark.slow
 def test_an_unknown_sku_is_sent_again_once_an_export_shows_it(shelf):
     _is_shown(shelf, "a")
     assert shelf.sync("delta")["sent"] == 0
