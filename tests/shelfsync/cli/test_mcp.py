@@ -17,6 +17,8 @@ import canaries
 from shelfsync.cli.mcp import ROWS_MAX, TOOLS, _short
 
 ROOT = Path(__file__).resolve().parents[3]
+WEBHOOK_SECRET = "kumquat-lantern-orbit-9217"
+"""Of the agents' process alone: nothing else knows it for a secret."""
 
 
 def environment(settings):
@@ -29,6 +31,7 @@ def environment(settings):
         "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
         "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
         "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
+        "SHELFSYNC_WEBHOOK__SECRET": WEBHOOK_SECRET,
         "SHELFSYNC_ERP__URL": settings.erp.url.get_secret_value(),
         "SHELFSYNC_ERP__SQL": settings.erp.sql,
         "PYTHONPATH": str(ROOT / "include"),
@@ -60,7 +63,7 @@ def test_an_agent_reads_what_the_commands_print_and_changes_nothing(shop, tmp_pa
     world.erp.put("store-001", "a", "1000.00")
     world.sync()
     (hold,) = world.app.holds.listed("open")
-    world.app.pause("vendor", "store-002", why="token demo-" + "secret", who="ada")
+    world.app.pause("vendor", "store-002", why=f"somebody pasted {WEBHOOK_SECRET}", who="ada")
 
     def rows():
         names = (
@@ -111,6 +114,8 @@ def test_an_agent_reads_what_the_commands_print_and_changes_nothing(shop, tmp_pa
     for _, text in answers:
         canaries.look("an answer", text, seen)
     assert seen == []
+    assert "somebody pasted ***" in answers[0][1]
+    assert WEBHOOK_SECRET not in str(answers)
     assert rows() == before
     assert len(world.platform.journal()["entries"]) == requests
 
