@@ -79,7 +79,8 @@ PROMOTIONS = "promotions"
 _HEAD = """# Measured by make bench
 
 For an engineer who compares a way of the hot path with other ways. `python -m benchmarks.page` writes this page from `benchmarks/published`.
-[Performance](performance.md) explains the figures, and how they are measured. A cell has the median, and the least and the most of several rounds."""
+[Performance](performance.md) explains how they are measured. A target has the median, and the least and the most of several rounds; a way
+has its medians. `make bench` prints wall time and parts too."""
 
 
 def main() -> None:
@@ -100,14 +101,16 @@ def measured() -> dict[str, Any]:
 
 def rendered(found: dict[str, Any]) -> str:
     """The page."""
-    parts = [_promotions(result) if name == PROMOTIONS else tables(result) for name, result in found.items()]
+    parts = [
+        _promotions(result) if name == PROMOTIONS else tables(result, short=True) for name, result in found.items()
+    ]
     return "\n\n".join([_HEAD, *parts]) + "\n"
 
 
-def tables(found: dict[str, Any]) -> str:
-    """What was measured at one size: the machine, the targets, the figures of each stage."""
+def tables(found: dict[str, Any], *, short: bool = False) -> str:
+    """What was measured at one size: the machine, the targets, the figures of each stage; short, the medians of CPU and memory alone."""
     parts = [f"## {found['rows']:,} rows", _machine(found["machine"]), _target_table(found)]
-    return "\n\n".join([*parts, *(_stage_table(stage) for stage in found["stages"])])
+    return "\n\n".join([*parts, *(_stage_table(stage, short=short) for stage in found["stages"])])
 
 
 def _machine(machine: dict[str, Any]) -> str:
@@ -143,24 +146,42 @@ def _target_table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _stage_table(stage: dict[str, Any]) -> str:
+def _stage_table(stage: dict[str, Any], *, short: bool = False) -> str:
     rounds = "one round" if stage["rounds"] == 1 else f"{stage['rounds']} rounds in turns"
+    columns = ("way", "CPU s", "peak MiB") if short else ("way", "rows", "CPU s", "wall s", "peak MiB")
     lines = [
         f"**{stage['title']}** - {rounds}, load average {stage['load_average']}",
         "",
-        "| way | rows | CPU s | wall s | peak MiB |",
-        "|---|---|---|---|---|",
+        f"| {' | '.join(columns)} |",
+        "|---" * len(columns) + "|",
     ]
-    for way in stage["ways"]:
-        if "left_out" in way:
-            lines.append(f"| {way['title']} | | {way['left_out']} | | |")
-            continue
-        figures = f"{spread(way['cpu_s'])} | {spread(way['wall_s'])} | {way['peak_bytes']['median'] / 2**20:.0f}"
-        lines.append(f"| {way['title']} | {way['rows']['median']:,.0f} | {figures} |")
-        if way["parts_cpu_s"]:
+    ways = [way for way in stage["ways"] if "left_out" not in way or not short]
+    for way in ways:
+        lines.append(f"| {' | '.join(_short_cells(way, ways[0]) if short else _cells(way))} |")
+        if not short and way.get("parts_cpu_s"):
             parts = ", ".join(f"{name} {spread(part)}" for name, part in way["parts_cpu_s"].items())
             lines.append(f"| - of that, CPU s: {parts} | | | | |")
     return "\n".join(lines)
+
+
+def _cells(way: dict[str, Any]) -> tuple[str, ...]:
+    if "left_out" in way:
+        return (way["title"], "", way["left_out"], "", "")
+    return (way["title"], _rows(way), spread(way["cpu_s"]), spread(way["wall_s"]), _peak(way))
+
+
+def _short_cells(way: dict[str, Any], first: dict[str, Any]) -> tuple[str, ...]:
+    """The medians alone; the rows only of a way that had others than the first one of its stage."""
+    rows = "" if _rows(way) == _rows(first) else f" ({_rows(way)} rows)"
+    return (f"{way['title']}{rows}", f"{way['cpu_s']['median']:.3g}", _peak(way))
+
+
+def _rows(way: dict[str, Any]) -> str:
+    return f"{way['rows']['median']:,.0f}"
+
+
+def _peak(way: dict[str, Any]) -> str:
+    return f"{way['peak_bytes']['median'] / 2**20:.0f}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/internals/reliability.md names the tests of each promise: each test it names is there, and each table is whole."""
+"""docs/internals/reliability.md and tests/faults.md name the tests of each promise: each test is there, and each table is whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from mutation.bug import bugs, table
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/internals/reliability.md").read_text("utf-8")
+PAGE = "\n".join((ROOT / name).read_text("utf-8") for name in ("docs/internals/reliability.md", "tests/faults.md"))
 PROMISES = {f"I{number}" for number in range(1, 19)}
 FAULTS = 80
 FAILURES = 12
