@@ -15,7 +15,7 @@ from documents import data
 from shelfsync.cli.command import Answer, print_answer, print_error
 from shelfsync.explain.explanation import Event
 from shelfsync.logs import JsonLines, Text
-from shelfsync.terminal import PIPE_WIDTH, PlainConsole, status_tables, timeline_table
+from shelfsync.terminal import PIPE_WIDTH, PlainConsole, status_tables, timeline_table, wide_console
 
 NASTY = (
     "[/x]",
@@ -159,3 +159,13 @@ def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
 def test_no_text_at_all_breaks_a_table(text):
     event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="extract", message=text)
     assert not ACTING.search(shown(timeline_table([event]), *status_tables(status_of(text))))
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"), [(None, PIPE_WIDTH), ("", PIPE_WIDTH), ("many", PIPE_WIDTH), ("100", 100)]
+)
+def test_a_pipe_is_wide_unless_the_caller_names_a_width(monkeypatch, capsys, columns, width):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert wide_console().width == width

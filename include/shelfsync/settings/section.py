@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationInfo, field_validator
@@ -37,10 +38,22 @@ def section_of(kind: Any) -> type[BaseModel] | None:
 
 
 def items(value: Any) -> Any:
-    """A comma-separated text as a tuple of its items; anything else as it is."""
-    if isinstance(value, str):
-        return tuple(item.strip() for item in value.split(",") if item.strip())
-    return value
+    """A comma-separated text, or a JSON list of texts as other settings take it, as a tuple of its items; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return _listed(value)
+    return tuple(item.strip() for item in value.split(",") if item.strip())
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise ValueError("begins with [ and is no JSON list; write the items with commas between them") from None
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError("has an item that is no text; write each between quotes, or all with commas between them")
+    return tuple(found)
 
 
 CENTURY = {"s": 36_525 * 86_400, "hours": 36_525 * 24, "days": 36_525, "months": 1_200}

@@ -272,3 +272,19 @@ def test_a_chain_that_is_known_costs_its_question_once(world):
     world.sync("delta")
     assert asked >= 1
     assert questions() == asked
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["store-001,store-002", " store-001 , store-002,", '["store-001", "store-002"]', ' ["store-001","store-002"] '],
+)
+def test_a_list_of_vendors_may_be_a_json_list_as_in_other_settings(monkeypatch, text):
+    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS", text)
+    assert read_settings().sync.vendors == ("store-001", "store-002")
+
+
+@pytest.mark.parametrize("text", ["[store-001, store-002]", '["store-001"', "[1, 2]", '["a", ["b"]]'])
+def test_a_list_that_is_no_list_of_texts_names_both_ways_to_write_it(monkeypatch, text):
+    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS", text)
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_SYNC__VENDORS: .*with commas between them"):
+        read_settings()
