@@ -24,10 +24,14 @@ Key = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Order:
-    """An order of the rows. `newest_first`: the greatest key comes first."""
+    """An order of the rows. `newest_first`: the greatest key comes first.
+
+    `relation`: the rows of the list again, in a form that the database reads along this order; without it that of the list.
+    """
 
     key: Key
     newest_first: bool = False
+    relation: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def page(
         f"AND ({', '.join(names)}) {sign} ({', '.join(places)}) AND {names[0]} {sign}= {places[0]}" if after else ""
     )
     statement = f"""
-SELECT {", ".join(of.columns)} FROM {of.relation}
+SELECT {", ".join(of.columns)} FROM {chosen.relation or of.relation}
 WHERE {of.where(asked)} {behind} ORDER BY {", ".join(f"{name}{way}" for name in names)} LIMIT :most
 """  # noqa: S608  of constants
     given: dict[str, Any] = {**_values(of, asked), "most": most}

@@ -194,31 +194,50 @@ _FILTERS = {
 _BY_PRODUCT = (("vendor", "text"), ("sku", "text"), ("field", "text"))
 
 _OF_NEWEST = """(
-    SELECT v.vendor, {columns}
-    FROM ledger.vendor AS v
-    CROSS JOIN LATERAL (
-        SELECT observation_id FROM warehouse.observation WHERE observation.vendor = v.vendor ORDER BY observed_at DESC LIMIT 1
+    SELECT newest.vendor, {columns}
+    FROM (
+        SELECT v.vendor, newest.*
+        FROM ledger.vendor AS v
+        CROSS JOIN LATERAL (
+            SELECT observation_id, observed_at FROM warehouse.observation WHERE observation.vendor = v.vendor
+            ORDER BY observed_at DESC LIMIT 1
+        ) AS newest
+        WHERE v.forgotten IS NULL ORDER BY {order}
     ) AS newest
     JOIN warehouse.{table} AS d USING (observation_id)
-    WHERE v.forgotten IS NULL
 ) AS differing"""
+"""Observation by observation in an order: whoever wants the first rows reads the drift of the first observations alone."""
 
-DRIFT = KeysetList(
+_DRIFT, _NEWEST_FIRST = (
     _OF_NEWEST.format(
         table="drift",
-        columns="d.sku, d.field, d.cause, d.action, d.desired, d.acknowledged, d.observed, d.message, d.observed_at",
-    ),
+        columns="d.sku, d.field, d.cause, d.action, d.desired, d.acknowledged, d.observed, d.message, newest.observed_at, newest.observation_id",
+        order=order,
+    )
+    for order in ("vendor", "observed_at DESC, vendor DESC")
+)
+_WITH_CAUSE = """
+cause = :cause AND observation_id = (
+    SELECT c.observation_id FROM warehouse.drift_count AS c WHERE c.observation_id = differing.observation_id AND c.cause = :cause LIMIT 1
+)
+"""
+"""The counts have which observations have the cause, so no other is read. As an equality, PostgreSQL expects few of them."""
+
+DRIFT = KeysetList(
+    _DRIFT,
     _COLUMNS,
-    _FILTERS,
+    {**_FILTERS, "cause": _WITH_CAUSE},
     {
         "product": Order(_BY_PRODUCT),
-        "newest export": Order((("observed_at", "timestamptz"), *_BY_PRODUCT), newest_first=True),
+        "newest export": Order(
+            (("observed_at", "timestamptz"), *_BY_PRODUCT), newest_first=True, relation=_NEWEST_FIRST
+        ),
     },
 )
 """What differs in the newest observation of each vendor."""
 
 _COUNTED = KeysetList(
-    _OF_NEWEST.format(table="drift_count", columns="d.cause, d.field, d.differing, d.skus"),
+    _OF_NEWEST.format(table="drift_count", columns="d.cause, d.field, d.differing, d.skus", order="vendor"),
     ("vendor", "cause", "field", "differing", "skus"),
     {name: condition for name, condition in _FILTERS.items() if name != "sku"},
     {},
