@@ -10,7 +10,7 @@ from fastapi import HTTPException, Query, Request
 from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
-from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, by_group, every_part, part
+from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, every_part, part
 from shelfsync.catalog.warehouse.drift import skus_differing
 from shelfsync.errors import some_of
 from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field
@@ -71,16 +71,14 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
         {name: value for name, value in (("vendor", vendor), ("state", state), ("sku", sku)) if value}, "", after
     )
     found = part(app, _which(asked), behind=_behind(after), most=ROWS)
-    numbers, unreadable = by_group(app, vendor or None)
-    unreadable = sorted({*unreadable, *found.gone})
     following = ""
     if found.behind is not None:
         place = found.behind.vendor, found.behind.sku, str(found.behind.row)
         following = urlencode([*asked.given.items(), *(("after", one) for one in place)])
     notes = []
-    if unreadable:
+    if found.gone:
         notes.append(
-            f"The files of {some_of(unreadable)} cannot be read, so their products are not here. The next run writes them again."
+            f"The files of {some_of(found.gone)} cannot be read, so their products are not here. The next run writes them again."
         )
     if found.restored:
         notes.append(
@@ -102,7 +100,7 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
         query=asked.query,
         next=following,
         begun=bool(after),
-        chips=[*_chips(numbers, asked), *_beside(request, vendor)],
+        chips=[*_chips(found.numbers, asked), *_beside(request, vendor)],
         notes=notes,
         empty="There is no such product."
         if asked.filters

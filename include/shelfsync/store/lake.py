@@ -99,16 +99,25 @@ class Lake:
         """The path of a table that is written with this digest."""
         return _path(kind, vendor, digest, ".parquet")
 
-    def read_table(self, path: str, columns: list[str] | None = None) -> pa.Table:
-        """Reads a whole table: one vendor's rows, never a chain's."""
+    def read_table(self, path: str, columns: list[str] | None = None, begin: str = "") -> pa.Table:
+        """Reads a whole table: one vendor's rows, never a chain's. `begin`: only the rows whose SKU begins so."""
+        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         with self.open(path) as file:
-            return pq.ParquetFile(file).read(columns=columns)
+            table = pq.ParquetFile(file)
+            if not begin:
+                return table.read(columns=columns)
+            begins = pc.starts_with(table.read(["sku"])["sku"], begin)
+            if pc.any(begins).as_py():
+                return table.read(columns=columns).filter(begins)
+            return table.schema_arrow.empty_table().select(columns or table.schema_arrow.names)
 
-    def read_or_empty(self, path: str | None, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
+    def read_or_empty(
+        self, path: str | None, schema: pa.Schema, columns: list[str] | None = None, begin: str = ""
+    ) -> pa.Table:
         """As `read_table`; None: there is no such file yet, which is an empty table of the schema."""
-        return schema.empty_table() if path is None else self.read_table(path, columns)
+        return schema.empty_table() if path is None else self.read_table(path, columns, begin)
 
     def read_if_kept(self, path: str | None, schema: pa.Schema) -> pa.Table:
         """As `read_or_empty`, also if housekeeping has removed the file."""

@@ -79,6 +79,16 @@ def test_a_row_has_both_prices_and_why_it_is_as_it_is(chain, browse):
 
 
 @pytest.mark.slow
+def test_a_product_is_in_the_same_state_whether_it_is_asked_for_or_stands_among_all(chain):
+    context = chain.app.context
+    whole = steps.part(context, steps.Which(), most=100).rows
+    assert {row["state"] for row in whole} > {"held", "pending", "quarantined", "rejected_for_good"}
+    for begin in ("a", "a0", "bad", "u", "unknown", "z"):
+        found = steps.part(context, steps.Which(sku=begin), most=100).rows
+        assert found == [row for row in whole if row["sku"].startswith(begin)], begin
+
+
+@pytest.mark.slow
 def test_pages_of_any_size_have_each_row_once(chain, browse, monkeypatch):
     pages = browse(chain.app)
     whole = [(row["vendor"], row["sku"]) for row in rows_of(pages.get("/products.csv"))]

@@ -26,6 +26,8 @@ def test_what_is_written_is_read_back(lake):
     path = lake.write_table("snapshot", "store-001", TABLE)
     assert lake.read_table(path).equals(TABLE)
     assert lake.read_table(path, columns=["sku"]).column_names == ["sku"]
+    assert lake.read_table(path, begin="b").equals(TABLE.slice(1))
+    assert lake.read_table(path, ["price"], begin="c").equals(TABLE.select(["price"]).slice(2))
 
 
 def test_the_same_content_has_the_same_path_and_other_content_another(lake):

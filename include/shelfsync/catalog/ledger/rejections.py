@@ -136,9 +136,10 @@ def for_good(connection: Connection) -> dict[bool, ForGood]:
     return found
 
 
-def reasons(connection: Connection, vendor: str) -> dict[str, str]:
-    """SKU -> the platform's reason for each rejected SKU of a vendor."""
-    rows = connection.execute(sa.select(rejection.c.sku, rejection.c.reason).where(rejection.c.vendor == vendor))
+def reasons(connection: Connection, vendor: str, begin: str = "") -> dict[str, str]:
+    """SKU -> the platform's reason for each rejected SKU of a vendor that begins so."""
+    of_vendor = (rejection.c.vendor == vendor, sa.func.starts_with(rejection.c.sku, begin))
+    rows = connection.execute(sa.select(rejection.c.sku, rejection.c.reason).where(*of_vendor))
     return {row.sku: row.reason for row in rows}
 
 

@@ -71,7 +71,12 @@ WHERE v.forgotten IS NULL AND (CAST(:vendors AS text[]) IS NULL OR v.vendor = AN
 ORDER BY v.vendor
 """
 
-_REJECTED = "SELECT sku, kind IN ('for_now', 'unclear') AS for_now FROM ledger.rejection WHERE vendor = :vendor"
+_REJECTED = "SELECT sku, kind IN ('for_now', 'unclear') AS for_now FROM ledger.rejection WHERE vendor = :vendor AND starts_with(sku, :begin)"
+
+_REJECTING = """
+SELECT vendor FROM unnest(CAST(:vendors AS text[])) AS named (vendor)
+WHERE EXISTS (SELECT FROM ledger.rejection AS r WHERE r.vendor = named.vendor AND starts_with(r.sku, :begin))
+"""
 
 _UNCONFIRMED = """
 SELECT named.sku FROM unnest(CAST(:skus AS text[])) AS named (sku)
@@ -116,9 +121,15 @@ def facts(connection: Connection, vendors: Sequence[str] | None = None) -> list[
     return [Facts(**row) for row in rows]
 
 
-def rejected(connection: Connection, vendor: str) -> dict[str, bool]:
-    """SKUs that the platform rejects, and whether only for now."""
-    return {row.sku: row.for_now for row in connection.execute(sa.text(_REJECTED), {"vendor": vendor})}
+def rejected(connection: Connection, vendor: str, begin: str = "") -> dict[str, bool]:
+    """SKUs with this begin that the platform rejects, and whether only for now."""
+    found = connection.execute(sa.text(_REJECTED), {"vendor": vendor, "begin": begin})
+    return {row.sku: row.for_now for row in found}
+
+
+def rejecting(connection: Connection, vendors: list[str], begin: str) -> set[str]:
+    """Of these vendors those that have a rejected SKU with this begin."""
+    return set(connection.execute(sa.text(_REJECTING), {"vendors": vendors, "begin": begin}).scalars())
 
 
 def unconfirmed(connection: Connection, vendor: str, skus: list[str]) -> list[str]:

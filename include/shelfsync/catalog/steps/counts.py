@@ -29,18 +29,24 @@ RULES = "3"
 
 def counts(context: Context, vendors: Sequence[str] | None = None) -> dict[str, Counts | None]:
     """The counts of these vendors (None: all) by vendor; None: a file that the count needs cannot be read."""
+    return {facts.vendor: found for facts, found in with_facts(context, vendors)}
+
+
+def with_facts(context: Context, vendors: Sequence[str] | None = None) -> list[tuple[Facts, Counts | None]]:
+    """The same by name, each with the facts that it was counted from."""
     with context.engine.connect() as connection:
         facts = vendor_counts.facts(connection, vendors)
         last = vendor_counts.counted(connection)
-    found: dict[str, Counts | None] = {}
+    found: list[tuple[Facts, Counts | None]] = []
     fresh: list[dict[str, Any]] = []
     for one in facts:
         digest = one.digest(context.settings.platform.item_key, RULES)
         kept = last.get(one.vendor)
         if kept is not None and kept["facts"] == digest:
-            found[one.vendor] = Counts(**{name: kept[name] for name in NAMES})
+            found.append((one, Counts(**{name: kept[name] for name in NAMES})))
             continue
-        found[one.vendor] = now = _counted(context, one)
+        now = _counted(context, one)
+        found.append((one, now))
         if now is not None:
             fresh.append({"vendor": one.vendor, "facts": digest, **{name: getattr(now, name) for name in NAMES}})
     if fresh:
@@ -82,13 +88,17 @@ class Products:
     stated: pa.Table
 
 
-def products(context: Context, facts: Facts) -> Products:
-    """The files of a vendor and the state of each SKU. A ConfigurationError: a file is gone."""
-    lake, columns = context.lake, ["sku", "barcode", *FIELDS]
-    snapshot = lake.read_or_empty(facts.snapshot_path, SNAPSHOT, columns).select(columns)
-    baseline = lake.read_or_empty(facts.baseline_path, BASELINE, [*columns, "left"])
-    quarantined = lake.read_or_empty(facts.quarantine_path, QUARANTINE)
-    key = context.settings.platform.item_key
+def products(context: Context, facts: Facts, begin: str = "") -> Products:
+    """The files of a vendor and the state of each SKU; of those that begin so, and perhaps of others.
+
+    ConfigurationError: a file is gone.
+    """
+    lake, columns, key = context.lake, ["sku", "barcode", *FIELDS], context.settings.platform.item_key
+    if key == "barcode":  # the state of a SKU depends on the barcodes of all
+        begin = ""
+    snapshot = lake.read_or_empty(facts.snapshot_path, SNAPSHOT, columns, begin).select(columns)
+    baseline = lake.read_or_empty(facts.baseline_path, BASELINE, [*columns, "left"], begin)
+    quarantined = lake.read_or_empty(facts.quarantine_path, QUARANTINE, begin=begin)
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
     left_out = quarantined.filter(pc.invert(quarantined["row_sent"]))
     stated = states(
@@ -96,7 +106,7 @@ def products(context: Context, facts: Facts) -> Products:
         column(baseline, "sku"),
         differs,
         pa.array(_unconfirmed(context, facts.vendor, differs), pa.string()),
-        _carried(context, facts),
+        _carried(context, facts, begin),
         quarantined=column(left_out, "sku").drop_null(),
     )
     if facts.snapshot_path is None:  # every row is in quarantine, and of other products nothing is counted
@@ -126,22 +136,22 @@ def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
         return vendor_counts.unconfirmed(connection, vendor, sent["sku"].to_pylist())
 
 
-def _carried(context: Context, facts: Facts) -> Carried:
+def _carried(context: Context, facts: Facts, begin: str) -> Carried:
     rejected: dict[str, bool] = {}
     if facts.rejections is not None:
         with context.engine.connect() as connection:
-            rejected = vendor_counts.rejected(connection, facts.vendor)
+            rejected = vendor_counts.rejected(connection, facts.vendor, begin)
     return Carried(
-        in_flight=_named(context, facts.in_flight),
-        planned=_named(context, facts.planned),
-        held=_named(context, facts.held),
+        in_flight=_named(context, facts.in_flight, begin),
+        planned=_named(context, facts.planned, begin),
+        held=_named(context, facts.held, begin),
         rejected_for_good=pa.array([sku for sku, for_now in rejected.items() if not for_now], pa.string()),
         rejected_for_now=pa.array([sku for sku, for_now in rejected.items() if for_now], pa.string()),
-        suppressed=_named(context, [] if facts.suppressed_path is None else [facts.suppressed_path]),
+        suppressed=_named(context, [] if facts.suppressed_path is None else [facts.suppressed_path], begin),
     )
 
 
-def _named(context: Context, paths: Iterable[str]) -> pa.Array:
-    """The SKUs of some files."""
-    found = [column(context.lake.read_table(path, ["sku"]), "sku") for path in paths]
+def _named(context: Context, paths: Iterable[str], begin: str) -> pa.Array:
+    """The SKUs of some files that begin so."""
+    found = [column(context.lake.read_table(path, ["sku"], begin), "sku") for path in paths]
     return pa.concat_arrays(found) if found else pa.array([], pa.string())

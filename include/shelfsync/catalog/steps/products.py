@@ -8,7 +8,7 @@ not zero are read, and a page reads a few of them at most.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,12 +18,14 @@ from sqlalchemy.exc import DBAPIError
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.count import COLUMNS as COUNTED
 from shelfsync.catalog.ledger import rejections, restorations, vendor_counts
-from shelfsync.catalog.steps.counts import counts, products
+from shelfsync.catalog.steps.counts import products, with_facts
 from shelfsync.errors import DataError, some_of
 from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.count import Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
@@ -69,34 +71,29 @@ class Part:
     """Rows of COLUMNS with `name` and `row`, by vendor and SKU. `behind`: where the next part begins; None: there is no further one.
 
     `gone`: stores without rows here, because a file of theirs is gone or cannot be read. `restored`: stores of these rows with restored values.
+    `numbers`: how many rows each group has in the stores that are asked for, whatever the state and the SKU.
     """
 
     rows: list[dict[str, Any]]
     behind: Behind | None
     gone: list[str]
     restored: list[str]
-
-
-def by_group(context: Context, vendor: str | None = None) -> tuple[dict[str, int], list[str]]:
-    """How many rows each group has, in one store or in all; and the stores whose rows cannot be read, which are not among them."""
-    found = counts(context, None if vendor is None else [vendor])
-    known = [one for one in found.values() if one is not None]
-    return {group: sum(_of(one, group) for one in known) for group in GROUPS}, [
-        name for name, one in found.items() if one is None
-    ]
+    numbers: dict[str, int]
 
 
 def part(context: Context, which: Which, *, behind: Behind | None = None, most: int) -> Part:
     """The next rows, at most so many, of at most STORES stores."""
+    stores = _stores(context, which, behind)
     rows: list[dict[str, Any]] = []
-    gone: list[str] = []
+    gone = stores.unread
     with context.engine.connect() as connection:
         restored = {one.vendor for one in restorations.in_force(connection)}
+        known = _without_vain_questions(connection, stores.known[: STORES + 1], which)
 
     def ended(following: Behind | None) -> Part:
-        return Part(rows, following, gone, sorted(restored & {row["vendor"] for row in rows}))
+        return Part(rows, following, sorted(gone), sorted(restored & {row["vendor"] for row in rows}), stores.numbers)
 
-    for read, facts in enumerate(_stores(context, which, behind)[0]):
+    for read, facts in enumerate(known):
         if read == STORES:
             return ended(Behind(facts.vendor, "", -1))
         here = behind if behind is not None and behind.vendor == facts.vendor else None
@@ -118,13 +115,15 @@ def part(context: Context, which: Which, *, behind: Behind | None = None, most: 
 
 def every_part(context: Context, which: Which, *, most: int) -> Iterator[list[dict[str, Any]]]:
     """All rows, a store after the other, at most so many at a time. DataError, before the first row: a file of a store is gone."""
-    stores, unread = _stores(context, which, None)
-    if unread:
-        raise DataError(f"products: the files of {some_of(unread)} cannot be read; the next run writes them again")
-    for facts in stores:
+    stores = _stores(context, which, None)
+    if stores.unread:
+        raise DataError(
+            f"products: the files of {some_of(stores.unread)} cannot be read; the next run writes them again"
+        )
+    for facts in stores.known:
         if not _has_files(context, facts):
             raise DataError(f"products: a file of store {facts.vendor} is gone; its next run writes it again")
-    for facts in stores:
+    for facts in stores.known:
         for batch in _of_store(context, facts, which, None).to_batches(most):
             yield batch.to_pylist()
 
@@ -135,18 +134,38 @@ def _has_files(context: Context, facts: Facts) -> bool:
     return all(context.lake.exists(path) for path in every if path is not None)
 
 
-def _stores(context: Context, which: Which, behind: Behind | None) -> tuple[list[Facts], list[str]]:
-    """The stores that have rows of this kind, by name, from the one on that has the row behind which the part begins; and those without
-    numbers, whose files cannot be read.
+@dataclass(frozen=True)
+class _Stores:
+    """`known`: those that have rows of this kind, by name, from the one on that has the row behind which the part begins. `unread`: those
+    without numbers, whose files cannot be read. `numbers`: of all groups.
     """
-    names = None if which.vendor is None else [which.vendor]
-    numbers = counts(context, names)
-    with context.engine.connect() as connection:
-        every = vendor_counts.facts(connection, names)
-    every = sorted(every, key=lambda facts: facts.vendor)
-    found = [facts for facts in every if behind is None or facts.vendor >= behind.vendor]
-    known = [facts for facts in found if (one := numbers.get(facts.vendor)) is not None and _of(one, which.state)]
-    return known, [name for name, one in numbers.items() if one is None]
+
+    known: list[Facts]
+    unread: list[str]
+    numbers: dict[str, int]
+
+
+def _stores(context: Context, which: Which, behind: Behind | None) -> _Stores:
+    every = with_facts(context, None if which.vendor is None else [which.vendor])
+    every.sort(key=lambda one: one[0].vendor)
+    counted = [found for _, found in every if found is not None]
+    return _Stores(
+        [
+            facts
+            for facts, found in every
+            if found is not None and _of(found, which.state) and (behind is None or facts.vendor >= behind.vendor)
+        ],
+        [facts.vendor for facts, found in every if found is None],
+        {group: sum(_of(found, group) for found in counted) for group in GROUPS},
+    )
+
+
+def _without_vain_questions(connection: Connection, stores: list[Facts], which: Which) -> list[Facts]:
+    """The facts of stores; if few SKUs are asked for, one question names the stores that reject one of them, so the others are not asked."""
+    if not which.sku:
+        return stores
+    rejecting = vendor_counts.rejecting(connection, [facts.vendor for facts in stores], which.sku)
+    return [facts if facts.vendor in rejecting else replace(facts, rejections=None) for facts in stores]
 
 
 def _of(counted: Counts, state: str | None) -> int:
@@ -164,7 +183,8 @@ def _columns(state: str | None) -> tuple[str, ...]:
 
 def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | None) -> pa.Table:
     """The rows of one store behind a row, in order: COLUMNS and `row`."""
-    held = products(context, facts)
+    begin = which.sku or ""
+    held = products(context, facts, begin)
     wanted = pa.array(_columns(which.state))
     stated = held.stated.filter(pc.is_in(held.stated["state"], value_set=wanted))
     if which.sku:
@@ -174,7 +194,7 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
     reasons: dict[str, str] = {}
     if any(rejected):
         with context.engine.connect() as connection:
-            reasons = rejections.reasons(connection, facts.vendor)
+            reasons = rejections.reasons(connection, facts.vendor, begin)
     known = _joined(held.snapshot, skus), _joined(held.baseline, skus)
     rows = pa.table(
         {
