@@ -69,7 +69,16 @@ def notes(changelog: str, version: str) -> str:
             return f"# shelfsync {version}\n\n{body.strip()}\n"
     raise ReleaseError(
         f"CHANGELOG.md: there is no section `## {version}` with text, so the release has no notes. "
-        f"Rename `## Unreleased` to `## {version}`, commit, and run make release VERSION={version} again."
+        f"{_noted(version)}, commit, and run make release VERSION={version} again."
+    )
+
+
+def _noted(version: str) -> str:
+    """What makes the section. A trial leaves what is not released where it is."""
+    return (
+        f"Rename `## Unreleased` to `## {version}`"
+        if version.replace(".", "").isdigit()
+        else f"Write `## {version}` above `## Unreleased`"
     )
 
 

@@ -112,7 +112,7 @@ def _read(value: Any, form: re.Pattern[str], otherwise: str) -> int:
 
 
 Number = Annotated[Decimal, BeforeValidator(_number), Field(ge=0, lt=10**12, allow_inf_nan=False)]
-"""Finite, not negative, exact as written."""
+"""Finite, not negative; of a fraction the shortest text that reads as the same float."""
 Locale = Annotated[str, AfterValidator(_locale)]
 """Of the form xx_YY."""
 Uuid = Annotated[str, AfterValidator(_uuid)]

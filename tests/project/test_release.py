@@ -65,6 +65,14 @@ def test_a_file_that_is_not_committed_is_named(small: Path) -> None:
         release.release(VERSION, small)
 
 
+@pytest.mark.parametrize(
+    ("version", "next_"), [("1.2.3", "Rename `## Unreleased` to"), ("1.2.3rc1", "Write `## 1.2.3rc1` above")]
+)
+def test_a_trial_leaves_what_is_not_released_where_it_is(version: str, next_: str) -> None:
+    with pytest.raises(release.ReleaseError, match=re.escape(next_)):
+        release.notes("# Changelog\n\n## Unreleased\n\n- One.\n", version)
+
+
 @pytest.mark.parametrize("text", ["# Changelog\n\n## Unreleased\n\n- One.\n", "## 1.2.3\n\n## 1.2.2\n\n- Two.\n", ""])
 def test_a_version_without_a_section_has_no_release(text: str) -> None:
     with pytest.raises(release.ReleaseError, match=r"CHANGELOG\.md: there is no section"):
