@@ -24,7 +24,8 @@ from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
-from shelfsync.erp.text_shape import SHOWN, Shape, encoding_of, folded, is_rule, names_again, shape_of, totals_line
+from shelfsync.erp.text_encoding import encoding_of
+from shelfsync.erp.text_shape import SHOWN, Shape, folded, is_rule, names_again, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.look_alike import characters_of, is_odd

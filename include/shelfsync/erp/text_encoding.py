@@ -1,10 +1,16 @@
-"""Which Unicode encoding a text has by its own bytes: by its mark, or by where its NULs are. And small files of the operator as text."""
+"""Which encoding a text has by its own bytes: by its mark, by where its NULs are, or by its letters. And small files of the operator as text."""
 
 from __future__ import annotations
 
 import codecs
+import itertools
+import re
+import unicodedata
+from dataclasses import dataclass
 
 import numpy as np
+
+from shelfsync.erp.column_kinds import is_name
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its beginning
@@ -13,6 +19,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
+_SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp850", "cp852", "cp866")
+_BEGINNING = 4096
 _ASSIGNED_MAX = 0x3FFFF
 """No character is above it; two characters of UTF-16 in one number are."""
 _LEAST_SHARE = 8
@@ -72,3 +80,75 @@ def _of_bytes(head: bytes) -> str:
 def decode(data: bytes) -> str:
     """A small file as text: UTF-8 unless its own bytes say otherwise. UnicodeDecodeError: it is neither."""
     return data.decode(of(data) or "utf-8-sig")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """`name`: for CSV_ENCODING. `doubts`: what speaks against it, or what it cannot be distinguished from."""
+
+    name: str
+    doubts: tuple[str, ...] = ()
+
+
+def encoding_of(head: bytes) -> Encoding | None:
+    """The encoding of a file that begins so; None for one that is no text."""
+    if (name := of(head[:_BEGINNING])) is not None:
+        return Encoding(name)
+    if b"\0" in head:
+        return None
+    text = _utf8(head)
+    bad = text.count("\ufffd") - head.count("\ufffd".encode())
+    good = sum(letter > "\x7f" for letter in text) - bad
+    if not bad:
+        return Encoding("utf-8-sig")
+    if good > 10 * bad:
+        line = text[: text.index("\ufffd")].count("\n") + 1
+        return Encoding(
+            "utf-8-sig", (f"line {line} has a byte that is no UTF-8; shelfsync quarantines its row if it is in a key",)
+        )
+    return _single_byte(head)
+
+
+def _utf8(head: bytes) -> str:
+    """The head as UTF-8; a character that its end cuts is no error."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(head)
+
+
+def _single_byte(head: bytes) -> Encoding | None:
+    """Of the encodings with one byte a character, the one whose letters stand as in words; the others are shown beside it."""
+    sample = b" ".join(itertools.islice((word for word in re.split(rb"[\s,;|]+", head) if not word.isascii()), 200))
+    if any(byte < 9 or 13 < byte < 26 for byte in sample):
+        return None
+    readings = {name: sample.decode(name, "replace") for name in _SINGLE_BYTE}
+    ranked = sorted(readings, key=lambda name: -_likeness(readings[name]))
+    different = {reading: name for name, reading in reversed([(name, readings[name]) for name in ranked])}
+    shown = [f"{name} reads {' '.join(reading.split()[:2])[:40]!r}" for reading, name in reversed(different.items())][
+        :4
+    ]
+    doubt = "the file is not UTF-8, and its encoding cannot be proven: " + ", ".join(shown)
+    return Encoding(ranked[0], (f"{doubt}. Choose the one whose words are right",))
+
+
+def _likeness(text: str) -> float:
+    """How much the letters that are not ASCII stand as in words; a name of a column that shelfsync knows counts most."""
+    score = 5.0 * sum(is_name(word) for word in text.split() if not word.isascii())
+    for before, letter, after in zip(f" {text}", text, f"{text} "[1:], strict=False):
+        joined = before.isalpha() and letter.isalpha()
+        if joined and _script(before) != _script(letter):
+            score -= 2
+        elif letter <= "\x7f":
+            continue
+        elif not letter.isalpha():
+            score += 1 if letter in "€£" else 0.3 if letter in "°²³½®™\u2013\u2019“”„\u00a0" else -1
+        elif before.isdigit():
+            score -= 1
+        elif not joined and not after.isalpha():
+            score += 0.3  # a letter alone is seldom a word, and may be a sign in another encoding
+        else:
+            crowded = before > "\x7f" and _script(letter) == "LATIN"  # few words have two accents side by side
+            score += 1.5 if joined and not crowded and (letter.islower() or not before.islower()) else 1
+    return score
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "?").split()[0]

@@ -1,21 +1,17 @@
-"""What the beginning of a text file looks like: its encoding, delimiter, quoting, and the line with the names of its columns.
+"""What the beginning of a text file looks like: its delimiter, quoting, and the line with the names of its columns.
 
 A reading never uses it to guess. `sniff` proposes settings with it, and a reading that failed names its likely cause with it.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
-import itertools
 import re
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp import text_encoding
-from shelfsync.erp.column_kinds import is_name, is_number, kinds_among
+from shelfsync.erp.column_kinds import is_number, kinds_among
 from shelfsync.rows.total_row import WORDS
 
 if TYPE_CHECKING:
@@ -26,8 +22,6 @@ DELIMITERS = (",", ";", "\t", "|", "^", "~", "¬", "§", "\x1f", "\x01")
 SHOWN = {"\t": "tab", "|": "pipe"}
 """A delimiter by its word in the setting."""
 
-_SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp850", "cp852", "cp866")
-_BEGINNING = 4096
 _LINES = 300
 _HEADER_LINES = 30
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
@@ -40,78 +34,6 @@ _COUNTED = re.compile(
     r"(?:\s+(?:in total|total|affected|selected|exported|read|written|gelesen|ausgewählt|selektiert|exportiert|insgesamt))?\W*",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """`name`: for CSV_ENCODING. `doubts`: what speaks against it, or what it cannot be distinguished from."""
-
-    name: str
-    doubts: tuple[str, ...] = ()
-
-
-def encoding_of(head: bytes) -> Encoding | None:
-    """The encoding of a file that begins so; None for one that is no text."""
-    if (name := text_encoding.of(head[:_BEGINNING])) is not None:
-        return Encoding(name)
-    if b"\0" in head:
-        return None
-    text = _utf8(head)
-    bad = text.count("\ufffd") - head.count("\ufffd".encode())
-    good = sum(letter > "\x7f" for letter in text) - bad
-    if not bad:
-        return Encoding("utf-8-sig")
-    if good > 10 * bad:
-        line = text[: text.index("\ufffd")].count("\n") + 1
-        return Encoding(
-            "utf-8-sig", (f"line {line} has a byte that is no UTF-8; shelfsync quarantines its row if it is in a key",)
-        )
-    return _single_byte(head)
-
-
-def _utf8(head: bytes) -> str:
-    """The head as UTF-8; a character that its end cuts is no error."""
-    return codecs.getincrementaldecoder("utf-8")("replace").decode(head)
-
-
-def _single_byte(head: bytes) -> Encoding | None:
-    """Of the encodings with one byte a character, the one whose letters stand as in words; the others are shown beside it."""
-    sample = b" ".join(itertools.islice((word for word in re.split(rb"[\s,;|]+", head) if not word.isascii()), 200))
-    if any(byte < 9 or 13 < byte < 26 for byte in sample):
-        return None
-    readings = {name: sample.decode(name, "replace") for name in _SINGLE_BYTE}
-    ranked = sorted(readings, key=lambda name: -_likeness(readings[name]))
-    different = {reading: name for name, reading in reversed([(name, readings[name]) for name in ranked])}
-    shown = [f"{name} reads {' '.join(reading.split()[:2])[:40]!r}" for reading, name in reversed(different.items())][
-        :4
-    ]
-    doubt = "the file is not UTF-8, and its encoding cannot be proven: " + ", ".join(shown)
-    return Encoding(ranked[0], (f"{doubt}. Choose the one whose words are right",))
-
-
-def _likeness(text: str) -> float:
-    """How much the letters that are not ASCII stand as in words; a name of a column that shelfsync knows counts most."""
-    score = 5.0 * sum(is_name(word) for word in text.split() if not word.isascii())
-    for before, letter, after in zip(f" {text}", text, f"{text} "[1:], strict=False):
-        joined = before.isalpha() and letter.isalpha()
-        if joined and _script(before) != _script(letter):
-            score -= 2
-        elif letter <= "\x7f":
-            continue
-        elif not letter.isalpha():
-            score += 1 if letter in "€£" else 0.3 if letter in "°²³½®™\u2013\u2019“”„\u00a0" else -1
-        elif before.isdigit():
-            score -= 1
-        elif not joined and not after.isalpha():
-            score += 0.3  # a letter alone is seldom a word, and may be a sign in another encoding
-        else:
-            crowded = before > "\x7f" and _script(letter) == "LATIN"  # few words have two accents side by side
-            score += 1.5 if joined and not crowded and (letter.islower() or not before.islower()) else 1
-    return score
-
-
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "?").split()[0]
 
 
 @dataclass(frozen=True)

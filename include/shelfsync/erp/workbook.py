@@ -40,7 +40,8 @@ from shelfsync.erp import first_bytes
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
-from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, encoding_of, folded, last_is_total, names_again
+from shelfsync.erp.text_encoding import encoding_of
+from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, folded, last_is_total, names_again
 from shelfsync.errors import (
     ConfigurationError,
     DataError,

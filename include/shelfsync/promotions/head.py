@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
+from shelfsync.promotions.campaign_dates import FaultyError, read_time, shown, stripped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,12 +47,6 @@ class Fault:
     message: str
     resembled: str | None = None
     """The campaign that its id reads as: nothing is sent for it either."""
-
-
-class _FaultyError(Exception):
-    def __init__(self, field: str, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.field, self.reason, self.message = field, reason, message
 
 
 @dataclass(frozen=True)
@@ -133,16 +128,6 @@ def instant(when: dt.datetime) -> str:
     return when.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def minutes(start: dt.datetime, end: dt.datetime, zone: str) -> str:
-    """The first and the last minute of a window in a zone, for a person; in UTC where the year 9999 ends before the zone's."""
-    last = max(start, end - dt.timedelta(milliseconds=1))
-    try:
-        first, last = (when.astimezone(zoneinfo.ZoneInfo(zone)) for when in (start, last))
-    except OverflowError:
-        return minutes(start, end, "UTC")
-    return f"first minute {first:%Y-%m-%d %H:%M}, last minute {last:%Y-%m-%d %H:%M} {zone}"
-
-
 class Heads:
     """All heads of a run, each distinct text read once and numbered; never more than the ERP has campaigns."""
 
@@ -165,16 +150,16 @@ class Heads:
         return self._by_text[key]
 
     def _read(self, texts: Mapping[str, str | None]) -> int | Fault:
-        campaign = _text(texts.get("campaign"))
+        campaign = stripped(texts.get("campaign"))
         if campaign is not None and not _is_identifier(campaign):  # never sent, so nothing of it is to be frozen
-            message = f"campaign {_shown(campaign)} is no identifier"
+            message = f"campaign {shown(campaign)} is no identifier"
             return Fault(None, "campaign", "campaign_characters", message)
         if campaign is not None and not self._odd_ids and (odd := _odd(texts["campaign"] or "")) is not None:
             return odd
         moved: list[str] = []
         try:
             head = _head(texts, self._settings, self._zone, moved)
-        except _FaultyError as fault:
+        except FaultyError as fault:
             return Fault(campaign, fault.field, fault.reason, fault.message)
         except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
             message = f"the head of the campaign cannot be read: {type(error).__name__}"
@@ -197,38 +182,36 @@ def _head(
 ) -> Head:
     from shelfsync.rows.number import FALSE, TRUE
 
-    campaign = _text(texts.get("campaign"))
+    campaign = stripped(texts.get("campaign"))
     if campaign is None:
-        raise _FaultyError("campaign", "campaign_missing", "the row names no campaign")
+        raise FaultyError("campaign", "campaign_missing", "the row names no campaign")
     counts = [_count(name, texts) for name in ("purchased_quantity", "discounted_quantity")]
     pieces = _count("pieces", texts)
     if pieces is not None and pieces > 1:
         if counts != [None, None]:
-            raise _FaultyError(
+            raise FaultyError(
                 "pieces", "pieces_and_quantities", "pieces excludes purchased_quantity and discounted_quantity"
             )
         kind, counts = "SAME_ITEM_BUNDLE", [pieces - 1, 1]
     else:
         kind, pieces = _word("type", texts, "STRIKETHROUGH", TYPES[settings.values]), None
     if kind == "SAME_ITEM_BUNDLE" and None in counts:
-        raise _FaultyError(
+        raise FaultyError(
             "type", "bundle_without_quantities", "a bundle needs purchased_quantity and discounted_quantity"
         )
-    start, end = (_time(name, texts, settings, zone, moved) for name in ("start_time", "end_time"))
+    start, end = (read_time(name, texts, settings, zone, moved) for name in ("start_time", "end_time"))
     if start >= end:
         because = f" ({'; '.join(moved)})" if moved else ""
         message = f"it ends at {display.instant(end)}, before its start at {display.instant(start)}{because}"
-        raise _FaultyError("end_time", "end_before_start", message)
-    overlap = (_text(texts.get("overlap")) or "").lower()
+        raise FaultyError("end_time", "end_before_start", message)
+    overlap = (stripped(texts.get("overlap")) or "").lower()
     if overlap not in {*TRUE, *FALSE, ""}:
-        raise _FaultyError(
-            "overlap", "overlap_not_a_truth_value", f"overlap {_shown(overlap)} is neither true nor false"
-        )
+        raise FaultyError("overlap", "overlap_not_a_truth_value", f"overlap {shown(overlap)} is neither true nor false")
     return Head(
         start=start,
         end=end,
         campaign=campaign,
-        display_name=_name(_text(texts.get("name")), settings.locale),
+        display_name=_name(stripped(texts.get("name")), settings.locale),
         reason=_word("reason", texts, "COMPETITIVENESS", REASONS[settings.values]),
         type=kind,
         purchased_quantity=counts[0],
@@ -243,103 +226,49 @@ def _head(
 def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     """A JSON map from locale to text, or a text in the locale of the settings."""
     if raw is None:
-        raise _FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
+        raise FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
     names: Any = {locale: raw}
     if raw.startswith("{"):
         try:
             names = json.loads(raw)
         except (ValueError, RecursionError):
-            raise _FaultyError(
-                "name", "name_not_a_map", f"name {_shown(raw)} looks like a map of locales and is not valid JSON"
+            raise FaultyError(
+                "name", "name_not_a_map", f"name {shown(raw)} looks like a map of locales and is not valid JSON"
             ) from None
     for place, text in names.items():
         if _LOCALE.fullmatch(place) is None:
-            raise _FaultyError("name", "name_locale", f"{_shown(place)} is no locale of the form xx_YY")
+            raise FaultyError("name", "name_locale", f"{shown(place)} is no locale of the form xx_YY")
         if not isinstance(text, str) or not text.strip() or len(text) > _NAME_LENGTH_MAX or _UNUSABLE.search(text):
-            raise _FaultyError(
+            raise FaultyError(
                 "name", "name_text", f"the name in {place} is empty, too long, damaged, or has a control character"
             )
     if not names:
-        raise _FaultyError("name", "name_missing", "the promotion has no name in any locale")
+        raise FaultyError("name", "name_missing", "the promotion has no name in any locale")
     return tuple(sorted((place, text.strip()) for place, text in names.items()))
 
 
-def _time(
-    field: str,
-    texts: Mapping[str, str | None],
-    settings: PromotionSettings,
-    zone: zoneinfo.ZoneInfo,
-    moved: list[str],
-) -> dt.datetime:
-    """ISO 8601; without a zone it is of this one. Cut to milliseconds. `moved` gets a time that the zone has not, or twice.
-
-    A date alone begins with that day. If it is an end, a setting says whether the day belongs to the campaign.
-    """
-    text = _text(texts.get(field))
-    if text is None:
-        raise _FaultyError(field, f"{field}_missing", f"{field} is missing")
-    day = _is_date(text)
-    if day and field == "end_time" and settings.end_dates is None:
-        raise _FaultyError(
-            field,
-            f"{field}_without_time",
-            f"{field} {_shown(text)} has no time of day, so it is unclear whether the day itself is included (SHELFSYNC_PROMOTIONS__END_DATES)",
-        )
-    try:
-        when = dt.datetime.fromisoformat(text)
-        if day and field == "end_time" and settings.end_dates == "whole_day":
-            when += dt.timedelta(days=1)
-        if when.tzinfo is None:
-            if (note := _clock_changes(when, zone)) is not None:
-                moved.append(f"{field} {_shown(text)} {note}")
-            when = when.replace(tzinfo=zone)
-        when = when.astimezone(dt.UTC)
-    except (ValueError, OverflowError):
-        raise _FaultyError(field, f"{field}_not_a_time", f"{field} {_shown(text)} is no ISO 8601 date-time") from None
-    return when.replace(microsecond=when.microsecond // 1000 * 1000)
-
-
-def _is_date(text: str) -> bool:
-    try:
-        dt.date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _clock_changes(when: dt.datetime, zone: zoneinfo.ZoneInfo) -> str | None:
-    """What a change of the clock makes of a time of day without a zone; None: the zone has it once."""
-    first, second = (when.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    if first.utcoffset() == second.utcoffset():
-        return None
-    taken = first.astimezone(dt.UTC).astimezone(zone)
-    if taken.replace(tzinfo=None) != when:
-        return f"is no time in {zone.key}, where the clock skips it: {taken:%H:%M} is taken"
-    return f"comes twice in {zone.key}, where the clock is set back: the first is taken"
-
-
 def _word(field: str, texts: Mapping[str, str | None], default: str, allowed: tuple[str, ...]) -> str:
-    text = (_text(texts.get(field)) or default).upper()
+    text = (stripped(texts.get(field)) or default).upper()
     if text not in allowed:
-        raise _FaultyError(
+        raise FaultyError(
             field,
             f"{field}_unknown",
-            f"{field} {_shown(text)} is none of {', '.join(allowed)} (SHELFSYNC_PROMOTIONS__VALUES)",
+            f"{field} {shown(text)} is none of {', '.join(allowed)} (SHELFSYNC_PROMOTIONS__VALUES)",
         )
     return text
 
 
 def _count(field: str, texts: Mapping[str, str | None]) -> int | None:
-    text = _text(texts.get(field))
+    text = stripped(texts.get(field))
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 12 or not 1 <= int(text) < 2**31:
-        raise _FaultyError(field, f"{field}_not_a_count", f"{field} {_shown(text)} is no whole number above zero")
+        raise FaultyError(field, f"{field}_not_a_count", f"{field} {shown(text)} is no whole number above zero")
     return int(text)
 
 
 def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
-    text = _text(texts.get(field))
+    text = stripped(texts.get(field))
     if text is None:
         return None
     try:
@@ -347,7 +276,7 @@ def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or not 0 < amount < 10**12:
-        raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(text)} is no amount above zero")
+        raise FaultyError(field, f"{field}_not_an_amount", f"{field} {shown(text)} is no amount above zero")
     return Decimal(int(amount * 1000)) / 1000
 
 
@@ -362,18 +291,10 @@ def _odd(campaign: str) -> Fault | None:
     if not look_alike.is_odd(ids).any():
         return None
     text, resembled = ids[0].as_py(), look_alike.reads_as(ids)[0].as_py()
-    like = f", and reads as {_shown(resembled)}" if resembled else ""
-    message = f"campaign {_shown(text)} is another id only to a machine{look_alike.characters_of(ids)[0].as_py()}{like}"
+    like = f", and reads as {shown(resembled)}" if resembled else ""
+    message = f"campaign {shown(text)} is another id only to a machine{look_alike.characters_of(ids)[0].as_py()}{like}"
     return Fault(text.strip(), "campaign", "campaign_odd", message, resembled or None)
 
 
 def _is_identifier(text: str) -> bool:
     return _UNUSABLE.search(text) is None and len(text) <= 255
-
-
-def _text(value: str | None) -> str | None:
-    return (value or "").strip() or None
-
-
-def _shown(value: str) -> str:
-    return json.dumps(value[:80], ensure_ascii=True) + ("…" if len(value) > 80 else "")

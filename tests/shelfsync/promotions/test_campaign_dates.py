@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.erp.open import open_promotions
-from shelfsync.promotions.head import Fault, Heads, minutes
+from shelfsync.promotions.campaign_dates import minutes
+from shelfsync.promotions.head import Fault, Heads
 from shelfsync.promotions.schemas import HEAD, RAW, REQUIRED
 from shelfsync.settings import PromotionSettings
 

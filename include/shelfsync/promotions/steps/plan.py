@@ -15,9 +15,10 @@ from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
 from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
+from shelfsync.promotions.campaign_dates import minutes
 from shelfsync.promotions.diff import diff
 from shelfsync.promotions.guard import Hold, fingerprint
-from shelfsync.promotions.head import EVERY, minutes
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
