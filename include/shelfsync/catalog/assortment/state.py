@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
-from shelfsync.catalog.ledger import tables, vendors
+from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.ledger.observations import Observation
 from shelfsync.catalog.ledger.observations import newest as observed
 from shelfsync.catalog.ledger.vendor_runs import last_snapshot as last_reading
@@ -37,12 +35,5 @@ def acknowledged(connection: Connection, vendor: str) -> str | None:
 
 def wanted(connection: Connection, vendor: str) -> str | None:
     """Lake: the newest snapshot, of any run that is no plan; None without one."""
-    row = tables.vendor_run.c
-    statement = (
-        sa.select(row.snapshot_path)
-        .join(tables.run, tables.run.c.run_id == row.run_id)
-        .where(row.vendor == vendor, row.snapshot_path.is_not(None), ~tables.run.c.dry_run)
-        .order_by(row.generation.desc())
-        .limit(1)
-    )
-    return connection.execute(statement).scalar_one_or_none()
+    last = last_reading(connection, vendor)
+    return None if last is None else last.snapshot_path
