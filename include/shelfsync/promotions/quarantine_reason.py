@@ -75,7 +75,11 @@ REASONS: tuple[Reason, ...] = (
     Reason("price_missing", "price", "the row has no price"),
     *_amount("price"),
     Reason("price_zero", "price", "price {value} is zero at three decimals; a promotion's price is above zero"),
-    Reason("price_not_a_percentage", "price", "price {value} is not a percentage from 1 to 100"),
+    Reason(
+        "price_not_a_percentage",
+        "price",
+        "price {value} is not a percentage from 1 to 100; 20% in a cell of a workbook is 0.2, so give 20",
+    ),
     Reason("max_quantity_not_a_count", "max_quantity", "max_quantity {value} is no whole number above zero"),
     *_amount("base_price"),
     *_amount("cost"),
