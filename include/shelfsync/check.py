@@ -89,15 +89,12 @@ def vendor_id_lines(context: Context, stores: Mapping[str, str | None]) -> list[
 
 def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors: tuple[str, ...] = ()) -> list[str]:
     """Vendors of the ERP's `stores` that the platform does not know; it is asked for each that it has not confirmed lately."""
-    import pyarrow as pa
-
     only = vendors or context.settings.sync.vendors
     found = sorted({name for name in stores.values() if name is not None and is_usable(name)})
     names = [name for name in found if not only or name in only]
     unknown, not_asked = unknown_vendors(context, names)
     lines = []
-    may_be_total = total_row.may_be(pa.array(unknown, pa.string())).tolist()
-    words = [name for name, may in zip(unknown, may_be_total, strict=True) if may]
+    words = total_row.words(unknown)
     unknown = [name for name in unknown if name not in words]
     if unknown:
         lines.append(
@@ -106,8 +103,8 @@ def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors:
         )
     if words:
         lines.append(
-            f"the platform does not know {some_of(words, _SHOWN)}, which may be a total of the ERP's list. In up to {total_row.ROWS_MAX:,} rows a run finds a total"
-            " and quarantines it (docs/how-to/connecting-your-erp.md#by-files). If it is a store, name its id by SHELFSYNC_ERP__VENDOR_IDS"
+            f"the platform does not know {some_of(words, _SHOWN)}, which may be a total of the ERP's list. A run of the whole ERP finds a total and"
+            " quarantines it (docs/how-to/connecting-your-erp.md#by-files). If it is a store, name its id by SHELFSYNC_ERP__VENDOR_IDS"
         )
     if not_asked:
         lines.append(

@@ -79,7 +79,7 @@ def fill(settings: Settings, control: SandboxControl, vendors: Sequence[str] = (
     wanted = set(vendors or settings.sync.vendors)
     keys, found.failed = _keys(settings, tuple(wanted))
     names = pc.unique(keys["vendor"])
-    words = names.filter(pa.array(total_row.may_be(names))).to_pylist()
+    words = total_row.words(names.to_pylist())
     stores = {*wanted, *VendorIds.of(settings.erp).vendors().values(), *(control.vendors() if words else ())}
     found.left_out = [] if wanted else [name for name in words if name not in stores]
     for vendor in names.to_pylist():

@@ -17,6 +17,8 @@ from shelfsync.rows import number
 from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from shelfsync.rows.truth import Mask
 
 WORDS = (
@@ -32,11 +34,10 @@ _DECORATED = r"^[*=#_-]{2,}.*\p{L}.*[*=#_-]{2,}$"
 """A line such as `*** Ende ***`."""
 _DIGIT = r"\p{N}"
 _FILLED = ("name", "barcode", "price", "quantity", "active", "category")
+_SUMMED = ("price", "quantity")
 _USUAL = 0.9
 _ROWS_MIN = 3
 """In fewer rows a value that only one lacks, or a figure that is a sum, is a chance."""
-ROWS_MAX = 200_000
-"""In more rows no total is looked for."""
 
 
 def may_be(keys: pa.Array) -> Mask:
@@ -52,93 +53,134 @@ def may_be(keys: pa.Array) -> Mask:
     return found
 
 
+def words(names: Iterable[str]) -> list[str]:
+    """Those of these names that `may_be` finds, in their order."""
+    every = list(names)
+    return [name for name, may in zip(every, may_be(pa.array(every, pa.string())), strict=True) if may]
+
+
+class Above:
+    """What the rows that are no candidates show: the rows, the values that one of them lacks, and sums between the candidates.
+
+    `places`: where in the list the candidates stand, ascending. The rows come by `add` in parts, in any order.
+    """
+
+    def __init__(self, places: np.ndarray) -> None:
+        self._places = places
+        self.rows = 0
+        self.lacking: set[str] = set()
+        self._between = [_Sums() for _ in range(len(places) + 1)]
+
+    def add(self, rows: pa.Table, places: np.ndarray) -> None:
+        """A part of the rows (RAW schema), and where in the list they stand."""
+        if not rows.num_rows:
+            return
+        self.rows += rows.num_rows
+        self.lacking |= {name for name in _FILLED if name not in self.lacking and _blank(rows, name).any()}
+        table = {"segment": pa.array(np.searchsorted(self._places, places))}
+        for name in _SUMMED:
+            figures = _figures(rows[name])
+            table |= {name: figures, f"{name}_count": pc.not_equal(figures, 0).cast(pa.int64())}
+        sums = [(name, "sum") for name in table if name != "segment"]
+        found = pa.table(table).group_by("segment").aggregate([*sums, ("segment", "count")])
+        for one in found.to_pylist():
+            self._between[one["segment"]].add(
+                one["segment_count"], [(one[f"{name}_sum"] or 0, one[f"{name}_count_sum"] or 0) for name in _SUMMED]
+            )
+
+    def add_up_to(self, figures: list[list[Decimal | None]], counts: list[Decimal | None], lacks: Mask) -> Mask:
+        """Which candidates have a figure that is the sum of its column above, or the count of the rows: from the first row or the candidate before."""
+        found = np.zeros(len(self._places), dtype=bool)
+        whole = _Sums()
+        for place, part in enumerate(self._between[:-1]):
+            whole.add(part.rows, list(zip(part.sums, part.figures, strict=True)))
+            row = [values[place] for values in figures]
+            rows_min = _ROWS_MIN - 1 if lacks[place] else _ROWS_MIN
+            found[place] = any(above.add_up_to(row, counts[place], rows_min) for above in (whole, part))
+        return found
+
+
 def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
     """Which of the candidates are totals of the rows above them. `rows`: RAW schema in the order of the list; `key`: the column that `may_be` saw.
 
-    A word alone is one if it lacks a value that each row has, and at least three rows are none. Any other, such as `Total 2`, needs a figure
-    that is the sum of its column, from the first row or from the candidate before; if it lacks nothing, of three rows at least. A total in the
-    column `vendor` may have the number of the rows in place of a SKU, and one with several rows needs a figure. Stores may have names; a SKU
-    is no total where other SKUs are words.
+    A SKU is no total where other SKUs are words. For the rest see `proved`.
     """
     keys = pc.cast(rows[key], pa.string()).combine_chunks()
     found = np.zeros(len(keys), dtype=bool)
     others = ~candidates
-    if not candidates.any() or not others.any() or len(keys) > ROWS_MAX:
+    if not candidates.any() or not others.any():
         return found
     digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
     if key == "sku" and digits[others].mean() < _USUAL:  # a word is a key of the usual form
         return found
-    word_alone = mask(pc.match_substring_regex(keys, _ALONE)) | mask(pc.match_substring_regex(keys, _DECORATED))
-    blank = {name: mask(pc.equal(pc.utf8_trim_whitespace(rows[name]), "").fill_null(True)) for name in _FILLED}
-    lacks = np.zeros(len(keys), dtype=bool)
-    for empty in blank.values():
-        if not empty[others].any():
-            lacks |= empty
-    proved = word_alone & ~digits & lacks & (others.sum() >= _ROWS_MIN)
-    if key == "vendor":
-        of_key = pc.value_counts(keys.filter(pa.array(candidates)))
-        several = of_key.field("values").filter(pc.greater(of_key.field("counts"), 1))
-        proved &= ~mask(pc.is_in(keys, value_set=several))
-        counts = [
-            value if nameless else None
-            for value, nameless in zip(_figures(rows["sku"]), blank["name"] & blank["price"], strict=True)
-        ]
-    else:
-        counts = [None] * len(keys)
-    sums = _sums([_figures(rows[name]) for name in ("price", "quantity")], counts, candidates, lacks)
-    return np.asarray(candidates & (proved | sums), dtype=bool)
-
-
-def _sums(
-    figures: list[list[Decimal | None]], counts: list[Decimal | None], candidates: Mask, lacks: Mask
-) -> np.ndarray:
-    """Which candidates have a figure that is the sum of its column above, or the count of the rows: from the first row or the candidate before."""
-    found = np.zeros(len(candidates), dtype=bool)
-    whole, part = _Above(len(figures)), _Above(len(figures))
-    for place, is_candidate in enumerate(candidates.tolist()):
-        row = [values[place] for values in figures]
-        if is_candidate:
-            rows_min = _ROWS_MIN - 1 if lacks[place] else _ROWS_MIN
-            found[place] = any(above.add_up_to(row, counts[place], rows_min) for above in (whole, part))
-            part = _Above(len(figures))
-        else:
-            whole.add(row)
-            part.add(row)
+    above = Above(np.flatnonzero(candidates))
+    above.add(rows.filter(pa.array(others)), np.flatnonzero(others))
+    found[candidates] = proved(rows.filter(pa.array(candidates)), key, above)
     return found
 
 
-class _Above:
-    """The sums of the rows above a candidate, and how many of them have a figure that is not zero."""
+def proved(rows: pa.Table, key: str, above: Above) -> Mask:
+    """Which of these candidates (RAW schema, in the order of the list) are totals, by what `above` shows of all other rows.
 
-    def __init__(self, columns: int) -> None:
-        self._rows = 0
-        self._sums = [Decimal(0)] * columns
-        self._figures = [0] * columns
+    A word alone is one if it lacks a value that each row has, and at least three rows are none. Any other, such as `Total 2`, needs a figure
+    that is the sum of its column, from the first row or from the candidate before; if it lacks nothing, of three rows at least. A total in the
+    column `vendor` may have the number of the rows in place of a SKU, and one with several rows needs a figure. Stores may have names.
+    """
+    keys = pc.cast(rows[key], pa.string()).combine_chunks()
+    digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
+    word_alone = mask(pc.match_substring_regex(keys, _ALONE)) | mask(pc.match_substring_regex(keys, _DECORATED))
+    lacks = np.zeros(len(keys), dtype=bool)
+    for name in _FILLED:
+        if name not in above.lacking:
+            lacks |= _blank(rows, name)
+    found = word_alone & ~digits & lacks & (above.rows >= _ROWS_MIN)
+    counts: list[Decimal | None] = [None] * len(keys)
+    if key == "vendor":
+        of_key = pc.value_counts(keys)
+        several = of_key.field("values").filter(pc.greater(of_key.field("counts"), 1))
+        found &= ~mask(pc.is_in(keys, value_set=several))
+        nameless = _blank(rows, "name") & _blank(rows, "price")
+        counts = [
+            value if alone else None
+            for value, alone in zip(_figures(rows["sku"]).to_pylist(), nameless.tolist(), strict=True)
+        ]
+    sums = above.add_up_to([_figures(rows[name]).to_pylist() for name in _SUMMED], counts, lacks)
+    return np.asarray(found | sums, dtype=bool)
 
-    def add(self, row: list[Decimal | None]) -> None:
-        """One row more."""
-        self._rows += 1
-        for number_of, value in enumerate(row):
-            if value:
-                self._sums[number_of] += value
-                self._figures[number_of] += 1
+
+class _Sums:
+    """The sums of some rows, and how many of them have a figure that is not zero."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.sums = [Decimal(0)] * len(_SUMMED)
+        self.figures = [0] * len(_SUMMED)
+
+    def add(self, rows: int, columns: list[tuple[Decimal, int]]) -> None:
+        """More rows: the sum of each column, and its figures that are not zero."""
+        self.rows += rows
+        for place, (total, figures) in enumerate(columns):
+            self.sums[place] += total
+            self.figures[place] += figures
 
     def add_up_to(self, row: list[Decimal | None], count: Decimal | None, rows_min: int) -> bool:
         """Whether a figure of this row is the sum of at least `rows_min` figures, or its count that of the rows."""
-        if self._rows > 1 and count == self._rows:
+        if self.rows > 1 and count == self.rows:
             return True
         return any(
             value and figures >= rows_min and value == total
-            for value, figures, total in zip(row, self._figures, self._sums, strict=True)
+            for value, figures, total in zip(row, self.figures, self.sums, strict=True)
         )
 
 
-def _figures(texts: pa.ChunkedArray) -> list[Decimal | None]:
+def _blank(rows: pa.Table, name: str) -> Mask:
+    return mask(pc.equal(pc.utf8_trim_whitespace(rows[name]), "").fill_null(True))
+
+
+def _figures(texts: pa.ChunkedArray) -> pa.Array:
+    """The numbers of a column; null where there is none."""
     numbers = number.read(pc.cast(texts, pa.string()).combine_chunks())
-    return [
-        -value if below and value is not None else value
-        for value, below in zip(numbers.magnitude.to_pylist(), numbers.negative.tolist(), strict=True)
-    ]
+    return pc.if_else(pa.array(numbers.negative), pc.negate(numbers.magnitude), numbers.magnitude)
 
 
 def shown(rows: pa.Table) -> list[str]:

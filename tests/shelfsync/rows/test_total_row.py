@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.rows.total_row import may_be, totals
+from shelfsync.rows.total_row import Above, may_be, proved, totals
 from shelfsync.schemas import RAW
 
 NAMES = RAW.names
@@ -126,6 +127,35 @@ def test_a_store_with_few_products_is_believed():
 
 def test_a_list_of_totals_alone_has_none():
     assert not any(_found("sku", ("s1", "Total", None, None, "1")))
+
+
+def test_a_total_below_a_long_list_is_found():
+    rows = 200_001
+    texts = {
+        "vendor": pa.repeat("s1", rows),
+        "sku": pa.array(range(100_000, 100_000 + rows)).cast(pa.string()),
+        "price": pa.repeat("1.50", rows),
+        "quantity": pa.repeat("2", rows),
+    }
+    columns = [
+        pa.array(range(rows)) if name == "row_number" else texts.get(name, pa.nulls(rows, pa.string()))
+        for name in NAMES
+    ]
+    long = pa.Table.from_arrays(columns, schema=RAW)
+    for total in (("s1", "Summe", None, None, "7"), ("s1", "Total 1", "x", None, "400002")):
+        every = pa.concat_tables([long, _rows(total)])
+        assert totals(every, "sku", may_be(every["sku"].combine_chunks())).nonzero()[0].tolist() == [rows]
+
+
+def test_a_list_may_come_in_parts_in_any_order():
+    below = [("s2", "102", "Rye", "1", "-2"), ("s2", "103", "Oat", "3", "3")]
+    table = _rows(*ABOVE, ("Ara toplam", "2", None, None, "10"), *below, ("Summe 2", None, None, None, "11"))
+    candidates = may_be(table["vendor"].combine_chunks())
+    assert totals(table, "vendor", candidates).tolist() == candidates.tolist()
+    above = Above(candidates.nonzero()[0])
+    for places in ([4], [0, 1], [3]):
+        above.add(table.take(places), np.array(places))
+    assert proved(table.filter(pa.array(candidates)), "vendor", above).tolist() == [True, True]
 
 
 SKUS = st.one_of(

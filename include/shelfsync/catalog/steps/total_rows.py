@@ -24,7 +24,7 @@ def of_no_store(
 ) -> tuple[list[str], pa.Table]:
     """The vendors of `files` (path, rows) all of whose rows are totals; and these rows, as a reader marks them (RAW).
 
-    A vendor of `stores`, which are known, is none; they are asked for only if a name is a word for a total. In a long list none is looked for.
+    A vendor of `stores`, which are known, is none; they are asked for only if a name is a word for a total. The files are read one by one.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -34,17 +34,20 @@ def of_no_store(
     from shelfsync.schemas import RAW
 
     small = sorted(name for name, (_, rows) in files.items() if rows <= _ROWS_OF_TOTALS_MAX)
-    words = [name for name, may in zip(small, total_row.may_be(pa.array(small, pa.string())), strict=True) if may]
+    words = total_row.words(small)
     if words:
         known = stores()
         words = [name for name in words if name not in known]
-    every = sum(rows for _, rows in files.values())
-    if not words or every > total_row.ROWS_MAX:
+    if not words:
         return [], RAW.empty_table()
-    rows = pa.concat_tables(context.lake.read_table(path) for path, _ in files.values()).sort_by("row_number")
-    candidates = pc.is_in(rows["vendor"], value_set=pa.array(words)).to_numpy()
-    found = pa.array(total_row.totals(rows, "vendor", candidates))
-    spared = pc.unique(rows["vendor"].filter(pc.invert(found)))
+    rows = pa.concat_tables(context.lake.read_table(files[name][0]) for name in words).sort_by("row_number")
+    above = total_row.Above(rows["row_number"].to_numpy())
+    for name in files.keys() - set(words):
+        others = context.lake.read_table(files[name][0])
+        above.add(others, others["row_number"].to_numpy())
+    if not above.rows:
+        return [], RAW.empty_table()
+    spared = pc.unique(rows["vendor"].filter(pa.array(~total_row.proved(rows, "vendor", above))))
     names = [name for name in words if not pc.is_in(pa.scalar(name), value_set=spared).as_py()]
     theirs = rows.filter(pc.is_in(rows["vendor"], value_set=pa.array(names, pa.string())))
     marked = pa.array([NO_ROW + text for text in total_row.shown(theirs)], pa.string())
