@@ -321,6 +321,11 @@ def main() -> int:
     except KeyboardInterrupt:
         print("demo: interrupted; everything is stopped", file=sys.stderr)  # noqa: T201
         return 130
-    for line in (*figures.lines(result), "", "`make up` (installed from wheels: `shelfsync up`) leaves all of it running; then", *steps):
+    for line in (
+        *figures.lines(result),
+        "",
+        "`make up` (installed from wheels: `shelfsync up`) leaves all of it running; then",
+        *steps,
+    ):
         print(line)  # noqa: T201
     return 0

@@ -52,7 +52,9 @@ def read_time(
             when = when.replace(tzinfo=zone)
         when = when.astimezone(dt.UTC)
     except (ValueError, OverflowError):
-        raise FaultyError(field, f"{field}_not_a_time", f"{field} {shown(text)} is no ISO 8601 date-time, such as 2027-03-07T08:00") from None
+        raise FaultyError(
+            field, f"{field}_not_a_time", f"{field} {shown(text)} is no ISO 8601 date-time, such as 2027-03-07T08:00"
+        ) from None
     return when.replace(microsecond=when.microsecond // 1000 * 1000)
 
 
