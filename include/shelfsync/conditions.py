@@ -52,7 +52,7 @@ STOPS = 2
 POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
 """The webhook is silent if so many jobs ended without it, for so long; after a week it counts as switched off."""
 JUDGED_SKUS = 20
-"""The share of accepted SKUs is that of the last results of so many SKUs at least."""
+"""A share of a store's SKUs is judged from so many: those of the last results, and those of the ERP's rows."""
 MISSING_EVENTS = 1
 """So many jobs that ended by polling since calls were rejected show that their events are missing."""
 _OUTAGES_S = 7 * 86_400.0
@@ -198,7 +198,10 @@ def _while_away(connection: Connection) -> Callable[[Collection[str], dt.datetim
 
 
 def _runs(_: Context, connection: Connection) -> Found:
-    """Kinds of runs whose newest ended one failed as a whole, unless a service was away meanwhile: that is a condition itself."""
+    """Kinds of runs whose newest ended one failed as a whole, unless a service was away meanwhile: that is a condition itself.
+
+    Of campaigns a part is enough: a store that cannot be read has no condition of its own.
+    """
     away = _while_away(connection)
     rows = [
         one for one in _failed(connection) if not away((outages.PLATFORM, outages.ERP), one.started_at, one.finished_at)
@@ -210,7 +213,8 @@ def _runs(_: Context, connection: Connection) -> Found:
     rows += [
         _Failed(*row[:-1])
         for row in connection.execute(newest)
-        if row.state == "failed" and not away((outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at)
+        if row.state in {"failed", "partly_failed"}
+        and not away((outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at)
     ]
     return {
         ("run_failed", one.kind): f"run {one.run_id} ({one.kind}) failed: {one.error or 'see `shelfsync runs show`'}"
@@ -219,7 +223,7 @@ def _runs(_: Context, connection: Connection) -> Found:
 
 
 def _stores(context: Context, connection: Connection) -> Found:
-    """Stores whose changes wait too long, whose last run failed, or with SKUs of unknown outcome.
+    """Stores whose changes wait too long, whose last run failed, with SKUs of unknown outcome, or with too many rows in quarantine.
 
     A store's run is no condition of its own if the whole run failed, or if the service was away that its step needs.
     """
@@ -240,6 +244,11 @@ def _stores(context: Context, connection: Connection) -> Found:
         if row["last_state"] == "failed" and row["last_run"] not in failed and not _explained(row, times, away):
             found["store_failed", vendor] = (
                 f"{vendor}: run {row['last_run']} failed in {row['failed_step']}: {row['error']}"
+            )
+        total, quarantined = row["erp_rows"] or 0, row["quarantined"] or 0
+        if total >= JUDGED_SKUS and quarantined > context.settings.alerts.quarantined_share * total:
+            found["rows_quarantined", vendor] = (
+                f"{vendor}: {quarantined:,} of the ERP's {total:,} rows cannot be sent. `shelfsync quarantine --vendor {vendor}`"
             )
         if row["unconfirmed"]:
             found["unaccounted", vendor] = (
@@ -398,7 +407,7 @@ _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("not_read",): _not_read,
     ("erp_still",): _still,
     ("run_failed",): _runs,
-    ("store_late", "store_failed", "unaccounted"): _stores,
+    ("store_late", "store_failed", "unaccounted", "rows_quarantined"): _stores,
     ("hold_waits", "hold_expires"): _holds,
     ("paused",): _paused,
     ("unusable_rows", "changes_missed", "job_events"): _rows,

@@ -248,10 +248,11 @@ def test_jobs_that_ended_before_the_last_event_are_no_sign_of_a_silent_webhook(w
     assert kinds(context) == set()
 
 
-def test_a_failed_run_of_campaigns_is_an_alert_until_one_succeeds(context):
+@pytest.mark.parametrize("state", ["failed", "partly_failed"])
+def test_a_failed_run_of_campaigns_is_an_alert_until_one_succeeds(context, state):
     run = "INSERT INTO ledger.promotion_run (run_key, state, error, finished_at) VALUES (:key, :state, :error, now())"
     with context.engine.begin() as connection:
-        connection.execute(sa.text(run), {"key": "1", "state": "failed", "error": "no rows"})
+        connection.execute(sa.text(run), {"key": "1", "state": state, "error": "no rows"})
     assert kinds(context) == {("run_failed", "promotions")}
     with context.engine.begin() as connection:
         connection.execute(sa.text(run), {"key": "2", "state": "succeeded", "error": None})
@@ -324,6 +325,28 @@ def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accep
     assert ("few_accepted", "store-001") not in kinds(with_alerts(context, accepted_share=0))
     world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
     world.sync("full")
+    assert kinds(context) == set()
+
+
+@pytest.mark.slow
+def test_a_store_of_whose_rows_too_many_cannot_be_sent_is_an_alert_until_they_can(world, context):
+    known = [f"sku-{number}" for number in range(conditions.JUDGED_SKUS)]
+    world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
+    for sku in known:
+        world.erp.put("store-001", sku, "2.00")
+    world.sync("full")
+    assert kinds(context) == set()
+    for sku in known[:2]:
+        world.erp.put("store-001", sku, "EUR 2.00")
+    assert world.sync("delta")["state"] == "succeeded"
+    assert kinds(context) == set(), "a tenth of the rows may be faulty"
+    world.erp.put("store-001", known[2], "EUR 2.00")
+    assert world.sync("delta")["state"] == "succeeded", "nothing else reports it"
+    assert kinds(context) == {("rows_quarantined", "store-001")}
+    assert kinds(with_alerts(context, quarantined_share=1)) == set()
+    for sku in known[:2]:
+        world.erp.put("store-001", sku, "2.00")
+    world.sync("delta")
     assert kinds(context) == set()
 
 

@@ -81,6 +81,15 @@ KINDS = {
             *(_NOTHING, Alarm.UNUSABLE_ROWS),
         ),
         _kind(
+            *(
+                "rows_quarantined",
+                Severity.WARNING,
+                "many rows of a store cannot be sent",
+                "These products keep their values.",
+            ),
+            *("shelfsync sends each row as soon as the ERP gives it whole.", "rows-quarantined.md"),
+        ),
+        _kind(
             *("changes_missed", Severity.WARNING, "the changes query misses rows", "Late prices, until the full sync."),
             *("The daily full sync repairs what it missed.", Alarm.CHANGES_MISSED),
         ),

@@ -76,6 +76,8 @@ class AlertSettings(Section):
     """A hold that expires within so many hours is reported as severe."""
     accepted_share: float = Field(0.5, ge=0, le=1)
     """A store whose last results have a smaller share of accepted SKUs is reported; 0: never."""
+    quarantined_share: float = Field(0.1, ge=0, le=1)
+    """A store is reported if a larger share of its rows in the ERP cannot be sent; 1: never."""
     disk_free_share: float = Field(0.1, ge=0, lt=1)
     """A disk of this machine with a smaller free share is nearly full."""
 
