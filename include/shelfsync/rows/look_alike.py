@@ -112,6 +112,16 @@ def characters_of(texts: pa.Array) -> pa.Array:
     return pa.array(names, pa.string()).take(first.indices).fill_null("")
 
 
+def digit_of(texts: pa.Array) -> pa.Array:
+    """For a message: `: ARABIC-INDIC DIGIT ONE (U+0661)`, the first digit of another script in each text; empty if it has none."""
+    if pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
+        return pa.repeat("", len(texts))
+    digits = pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\P{Nd}", ""), "[0-9]", "")
+    first = pc.utf8_slice_codeunits(digits, 0, 1).dictionary_encode()
+    names = [f": {invisible_characters.named(text)}" if text else "" for text in first.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(first.indices).fill_null("")
+
+
 def is_odd(texts: pa.Array | pa.ChunkedArray) -> Mask:
     """Which of these keys are odd by themselves; each distinct text is looked at once."""
     coded = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts

@@ -161,7 +161,10 @@ def described(
         where = pc.equal(codes, number)
         reason = reasons[number]
         before, mark, after = reason.sentence.partition("{value}")
-        shown = _shown(values[reason.field].filter(where))
+        came = values[reason.field].filter(where)
+        shown = _shown(came)
+        if reason.word.endswith("_not_a_number"):
+            after = pc.binary_join_element_wise(after, look_alike.digit_of(came), "")
         text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(reason.sentence, len(shown))
         message = pc.replace_with_mask(message, where, text)
     return {

@@ -75,6 +75,20 @@ def test_a_row_of_a_workbook_and_of_a_text_is_named_alike_and_without_the_mark_o
     assert '"row 9: a total or a count of the rows: Summe, 4.50"' in found["message"][2].as_py()
 
 
+def test_a_digit_of_another_script_is_named_in_a_number():
+    rows = [
+        {"sku": "5", "price": "\u0661\u0662.50"},
+        {"sku": "6", "price": "twelve"},
+        {"sku": "7", "quantity": "1\uff12"},
+    ]
+    found = normalised(*rows).quarantine.to_pylist()
+    assert [row["message"].partition("decimal number")[2] for row in found] == [
+        ": ARABIC-INDIC DIGIT ONE (U+0661)",
+        "",
+        ": FULLWIDTH DIGIT TWO (U+FF12)",
+    ]
+
+
 def test_the_page_lists_the_words_that_decide_an_outcome():
     rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| rejected", PAGE, re.MULTILINE)
     good, bad = rows.groups()
