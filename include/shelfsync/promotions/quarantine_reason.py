@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shelfsync.rows import quarantine_reason
-from shelfsync.rows.quarantine_reason import Reason
+from shelfsync.rows.quarantine_reason import SKU_REASONS, Reason, amount_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shelfsync.rows.truth import Mask
-
-
-def _amount(field: str) -> list[Reason]:
-    return [
-        *quarantine_reason.number_reasons(field),
-        Reason(f"{field}_too_large", field, f"{field} {{value}} has more than 17 digits before the point"),
-    ]
 
 
 NOT_EXPRESSIBLE: tuple[Reason, ...] = (
@@ -59,11 +52,7 @@ REASONS: tuple[Reason, ...] = (
         "condition",
         "condition {value} has no known meaning; give it one by SHELFSYNC_PROMOTIONS__CONDITIONS",
     ),
-    Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent"),
-    Reason("sku_undecodable", "sku", "sku {value} is damaged: part of it is not text"),
-    Reason("sku_control_character", "sku", "sku {value} has a control character"),
-    *(reason for reason in quarantine_reason.REASONS if reason.word in quarantine_reason.ODD_SKU),
-    Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
+    *SKU_REASONS,
     Reason(
         "sku_duplicate",
         "sku",
@@ -73,7 +62,7 @@ REASONS: tuple[Reason, ...] = (
         "discount_type_unknown", "discount_type", "discount_type {value} is not offered (SHELFSYNC_PROMOTIONS__VALUES)"
     ),
     Reason("price_missing", "price", "the row has no price"),
-    *_amount("price"),
+    *amount_reasons("price"),
     Reason("price_zero", "price", "price {value} is zero at three decimals; a promotion's price is above zero"),
     Reason(
         "price_not_a_percentage",
@@ -81,8 +70,8 @@ REASONS: tuple[Reason, ...] = (
         "price {value} is not a percentage from 1 to 100; 20% in a cell of a workbook is 0.2, so give 20",
     ),
     Reason("max_quantity_not_a_count", "max_quantity", "max_quantity {value} is no whole number above zero"),
-    *_amount("base_price"),
-    *_amount("cost"),
+    *amount_reasons("base_price"),
+    *amount_reasons("cost"),
     Reason(
         "price_not_below_base", "price", "price {value} is not below the base price at every instant of the promotion"
     ),

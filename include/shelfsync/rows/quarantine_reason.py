@@ -39,7 +39,7 @@ class Reason:
     sentence: str
 
 
-def number_reasons(field: str) -> list[Reason]:
+def _number_reasons(field: str) -> list[Reason]:
     """What may be wrong with the text of a number."""
     return [
         Reason(
@@ -52,22 +52,23 @@ def number_reasons(field: str) -> list[Reason]:
     ]
 
 
+def amount_reasons(field: str) -> list[Reason]:
+    """What may be wrong with an amount of money."""
+    return [
+        *_number_reasons(field),
+        Reason(f"{field}_too_large", field, f"{field} {{value}} has more than 17 digits before the point"),
+    ]
+
+
 def _pieces_reasons(field: str) -> list[Reason]:
     return [
-        *number_reasons(field),
+        *_number_reasons(field),
         Reason(f"{field}_not_whole", field, f"{field} {{value}} is not a whole number of pieces"),
         Reason(f"{field}_too_large", field, f"{field} {{value}} is more than 2147483647"),
     ]
 
 
-REASONS: tuple[Reason, ...] = (
-    Reason("row_unreadable", "sku", "a row of the file cannot be read: {value}"),
-    Reason("no_row", "sku", "a program wrote this beside the rows, and it is no row: {value}"),
-    Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
-    Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
-    Reason("vendor_odd", "vendor", "vendor {value} only looks like the id of a store"),
-    Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
-    Reason("vendor_is_folder", "vendor", "vendor {value} is a way through folders, which no address can hold"),
+SKU_REASONS: tuple[Reason, ...] = (
     Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent to the platform"),
     Reason(
         "sku_undecodable", "sku", "sku {value} was damaged on its way: part of it is not text in the encoding expected"
@@ -85,6 +86,18 @@ REASONS: tuple[Reason, ...] = (
         "sku {value} went through a floating-point number, so its last digits are lost; export the column as text",
     ),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
+)
+"""What may be wrong with a SKU by itself, whatever its row is about."""
+
+REASONS: tuple[Reason, ...] = (
+    Reason("row_unreadable", "sku", "a row of the file cannot be read: {value}"),
+    Reason("no_row", "sku", "a program wrote this beside the rows, and it is no row: {value}"),
+    Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
+    Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
+    Reason("vendor_odd", "vendor", "vendor {value} only looks like the id of a store"),
+    Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
+    Reason("vendor_is_folder", "vendor", "vendor {value} is a way through folders, which no address can hold"),
+    *SKU_REASONS,
     Reason(
         "sku_duplicate",
         "sku",
@@ -103,8 +116,7 @@ REASONS: tuple[Reason, ...] = (
         "barcode",
         "barcode {value} is on more than one SKU, and barcodes identify the items",
     ),
-    *number_reasons("price"),
-    Reason("price_too_large", "price", "price {value} has more than 17 digits before the point"),
+    *amount_reasons("price"),
     *_pieces_reasons("quantity"),
     Reason(
         "active_not_a_truth_value",
@@ -118,9 +130,6 @@ REASONS: tuple[Reason, ...] = (
         "max_sales_quantity {value} is no limit that the platform takes (SHELFSYNC_NORMALISE__SALES_LIMIT_ZERO)",
     ),
 )
-
-ODD_SKU = ("sku_invisible_character", "sku_quoted", "sku_look_alike", "sku_resembles_known", "sku_as_float")
-"""The reasons of a SKU that is another one only to a machine."""
 
 
 class Findings:
