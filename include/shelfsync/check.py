@@ -24,7 +24,7 @@ from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
-from shelfsync.orders.steps.channels import open_channel
+from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.rows import total_row

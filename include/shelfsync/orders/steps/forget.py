@@ -18,7 +18,7 @@ from shelfsync.orders.encryption import KEY, CustomerCipher
 from shelfsync.orders.ledger.orders import lock_all
 from shelfsync.orders.ledger.tables import customer_order, hand_over
 from shelfsync.orders.order_state import as_json
-from shelfsync.orders.steps.channels import open_channel
+from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.orders.steps.take import take
 from shelfsync.orders.warehouse import record as warehouse
 

@@ -19,7 +19,7 @@ from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
-from shelfsync.orders.steps.channels import open_channel
+from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.orders.steps.result_state import read_back
 from shelfsync.orders.warehouse.record import encrypted_customer
 from shelfsync.settings.orders import RETRY_MAX_S

@@ -25,7 +25,7 @@ from partner_api.sender import trusted_authorities
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers
-from shelfsync.orders.steps.channels import Files, SignedHttp
+from shelfsync.orders.steps.hand_over_channels import Files, SignedHttp
 from shelfsync.orders.steps.outbox_table import Outbox
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
