@@ -79,8 +79,8 @@ PROMOTIONS = "promotions"
 _HEAD = """# Measured by make bench
 
 For an engineer who compares a way of the hot path with other ways. `python -m benchmarks.page` writes this page from `benchmarks/published`.
-[Performance](performance.md) explains how they are measured. A target has the median, and the least and the most of several rounds; a way
-has its medians. `make bench` prints wall time and parts too."""
+[Performance](performance.md) explains how they are measured. A target holds unless it is marked; it has the median, and the
+least and the most of several rounds. A way has its medians. `make bench` prints wall time and parts too."""
 
 
 def main() -> None:
@@ -139,10 +139,10 @@ def _promotions(found: dict[str, Any]) -> str:
 
 
 def _target_table(found: dict[str, Any]) -> str:
-    lines = ["| target | limit | measured: median (least-most) | |", "|---|---|---|---|"]
+    lines = ["| target | limit | measured |", "|---|---|---|"]
     for target in (one for stage in found["stages"] for one in stage["targets"]):
-        word = {True: "holds", False: "**missed**", None: "not judged"}[target["holds"]]
-        lines.append(f"| {target['text']} | {target['limit']} | {spread(target)} {target['unit']} | {word} |")
+        word = {True: "", False: ", **missed**", None: ", not judged"}[target["holds"]]
+        lines.append(f"| {target['text']} | {target['limit']} | {spread(target)} {target['unit']}{word} |")
     return "\n".join(lines)
 
 
