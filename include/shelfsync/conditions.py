@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
@@ -36,7 +37,6 @@ from shelfsync.store.metadata import after, instant
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
 
     from sqlalchemy.engine import Connection
 
@@ -384,17 +384,18 @@ def _accepted(context: Context, connection: Connection) -> Found:
 
 
 def _disk(context: Context, _: Connection) -> Found:
-    """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder."""
+    """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder on another one."""
     found: dict[tuple[str, str], str] = {}
-    places: list[str | Path] = [
-        context.settings.home,
-        *([context.settings.lake] if "://" not in context.settings.lake else []),
-    ]
+    places = [context.settings.home, *([Path(context.settings.lake)] if "://" not in context.settings.lake else [])]
+    disks: set[int] = set()
     for place in places:
         try:
-            usage = shutil.disk_usage(place)
+            disk, usage = place.stat().st_dev, shutil.disk_usage(place)
         except OSError:  # it is made by the first run
             continue
+        if disk in disks:
+            continue
+        disks.add(disk)
         if usage.free < context.settings.alerts.disk_free_share * usage.total:
             found["disk", str(place)] = (
                 f"the disk of {place} has {usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB free"

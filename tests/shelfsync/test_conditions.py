@@ -105,6 +105,13 @@ def test_a_run_that_failed_at_every_store_is_one_alert_and_an_older_outage_hides
     assert kinds(context) == {("run_failed", "full") if state == "failed" else ("store_failed", "store-001")}
 
 
+def test_a_disk_that_is_nearly_full_is_one_alert_whatever_lies_on_it(context):
+    context.settings.home.mkdir(exist_ok=True)
+    nearly_full = with_alerts(context, disk_free_share=0.9999)
+    assert kinds(nearly_full) == {("disk", str(context.settings.home))}, "the lake lies on the same disk"
+    assert kinds(context) == set()
+
+
 def test_no_reading_for_long_is_an_alert_whatever_the_cause(context):
     older(context, "ledger.extract", "read_at", 61)
     assert ("not_read", "") in kinds(context)
