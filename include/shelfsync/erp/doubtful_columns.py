@@ -24,6 +24,7 @@ _STORES_MIN = 3
 _CODE_DIGITS_MIN = 12
 _TEXTS = ("vendor", "sku", "name", "category")
 _GROUP = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_CODE = re.compile(r"[0-9]+")
 _COLUMNS = "SHELFSYNC_ERP__COLUMNS"
 
 
@@ -35,6 +36,8 @@ def lines(rows: pa.Table, settings: ErpSettings, *, digits: int) -> list[str]:
         found += [*_other_encoding(came, settings.csv_encoding)]
         if not settings.thousands_mark and digits < 3:
             found += [*_thousands(came)]
+        if digits:
+            found += [*_cents(came, digits)]
     return found
 
 
@@ -77,6 +80,17 @@ def _other_encoding(came: dict[str, list[str]], encoding: str) -> Iterator[str]:
                     f"{name} {text[:40]!r} is probably {right[:40]!r}, UTF-8 that is read as {encoding}. Set SHELFSYNC_ERP__CSV_ENCODING to utf-8-sig"
                 )
                 break
+
+
+def _cents(came: dict[str, list[str]], digits: int) -> Iterator[str]:
+    """Prices that are padded with zeros and have no point: `00150` is 1.50 in many old lists."""
+    prices = came["price"]
+    padded = [price for price in prices if price.startswith("0") and len(price) > digits]
+    if len(prices) >= _ROWS_MIN and padded and all(map(_CODE.fullmatch, prices)) and len(set(map(len, prices))) == 1:
+        yield (
+            f"every price is of {len(prices[0])} digits without a point, such as {padded[0]!r}, which shelfsync reads as whole: if the last {digits}"
+            " are decimals, let the ERP write the point, or divide by a hook (docs/how-to/connecting-your-erp.md#by-a-hook)"
+        )
 
 
 def _thousands(came: dict[str, list[str]]) -> Iterator[str]:

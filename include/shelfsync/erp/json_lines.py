@@ -134,7 +134,7 @@ def _kind(value: Any) -> str:
         if isinstance(value, list)
         else "an object"
         if isinstance(value, dict)
-        else f"the number {value}"
+        else f"a number with a point or an exponent ({value})"
         if isinstance(value, Decimal)
         else "a truth value"
     )
