@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, bindparam, text
 
 from partner_sandbox import money
 from partner_sandbox.catalog.products import show_due
@@ -23,8 +23,8 @@ MOST_OF_UNLIMITED = 2
 _SOME = text("""
     SELECT sku, title, is_sold_by_weight, details, price_milli, app_price_milli, app_active, app_sales_limit,
         (SELECT barcode FROM barcode WHERE barcode.product_id = product.id ORDER BY position LIMIT 1) AS barcode
-    FROM product WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
-""")
+    FROM product WHERE vendor_key = :vendor AND sku IN :skus
+""").bindparams(bindparam("skus", expanding=True))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Good:
 def find_goods(connection: Connection, vendor_key: int, skus: Iterable[str], now_us: int) -> dict[str, Good]:
     """Those of the SKUs that the vendor has."""
     show_due(connection, now_us)
-    rows = connection.execute(_SOME, {"vendor": vendor_key, "skus": json.dumps(sorted(set(skus)))}).mappings()
+    rows = connection.execute(_SOME, {"vendor": vendor_key, "skus": sorted(set(skus))}).mappings()
     return {row["sku"]: _good(dict(row)) for row in rows}
 
 

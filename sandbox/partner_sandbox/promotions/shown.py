@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, text
+from sqlalchemy import Connection, Row, bindparam, func, select, text
 
 from partner_sandbox import money
 from partner_sandbox.clock import iso
@@ -102,7 +102,7 @@ _SEEN = """
     ORDER BY p.start_us, p.id
 """
 _ALL = text(_SEEN.format(only=""))
-_SOME = text(_SEEN.format(only="AND s.sku IN (SELECT value FROM json_each(:skus))"))
+_SOME = text(_SEEN.format(only="AND s.sku IN :skus")).bindparams(bindparam("skus", expanding=True))
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def now(connection: Connection, vendor_key: int, now_us: int, skus: Iterable[str
     if skus is None:
         rows = connection.execute(_ALL, wanted)
     else:
-        rows = connection.execute(_SOME, {**wanted, "skus": json.dumps(list(skus))})
+        rows = connection.execute(_SOME, {**wanted, "skus": list(skus)})
     return {row["sku"]: _seen(dict(row)) for row in rows.mappings()}  # in the order of their start: the last one stays
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -65,15 +64,16 @@ promotion_request = sa.Table(
 )
 
 
+_SKUS: sa.BindParameter[str] = sa.bindparam("skus", expanding=True)
 _PRICES = sa.text("""
     SELECT sku, price_milli FROM product
-    WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
-""")
+    WHERE vendor_key = :vendor AND sku IN :skus
+""").bindparams(_SKUS)
 _IN_FORCE = sa.text("""
     SELECT sku, subtype, value_milli, max_quantity, seen_from_us FROM promotion_sku
     WHERE vendor_key = :vendor AND promotion_id = :promotion AND seen_until_us IS NULL
-        AND sku IN (SELECT value FROM json_each(:skus))
-""")
+        AND sku IN :skus
+""").bindparams(_SKUS)
 _END = sa.text("""
     UPDATE promotion_sku SET seen_until_us = :until
     WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us IS NULL
@@ -170,13 +170,13 @@ def has_skus(connection: sa.Connection, promotion_id: int) -> bool:
 
 def prices(connection: sa.Connection, vendor_key: int, skus: Iterable[str]) -> dict[str, int | None]:
     """The catalog prices of those SKUs that the vendor has."""
-    rows = connection.execute(_PRICES, {"vendor": vendor_key, "skus": json.dumps(list(skus))})
+    rows = connection.execute(_PRICES, {"vendor": vendor_key, "skus": list(skus)})
     return {row.sku: row.price_milli for row in rows}
 
 
 def in_force(connection: sa.Connection, promotion_id: int, vendor_key: int, skus: Iterable[str]) -> dict[str, Value]:
     """What the platform holds for these SKUs in this promotion."""
-    wanted = {"vendor": vendor_key, "promotion": promotion_id, "skus": json.dumps(list(skus))}
+    wanted = {"vendor": vendor_key, "promotion": promotion_id, "skus": list(skus)}
     rows = connection.execute(_IN_FORCE, wanted)
     return {row.sku: Value(row.subtype, row.value_milli, row.max_quantity) for row in rows}
 
