@@ -74,8 +74,8 @@ def _nothing_left(
     """Ends the vendor's holds and approvals, because nothing differs any more, as far as the extract shows."""
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
     case = judged(context, acknowledged, facts.past.unrestored_path)
-    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.read)
-    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], beside.carried))
+    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.with_rows)
+    found = written(context, case, _with_unseen(context, row, (), decided.with_rows(context)[1], beside.carried))
     with context.engine.begin() as connection:
         vendors.lock(connection, row.vendor)
         holds.renew(
@@ -108,8 +108,8 @@ def _guard_vendor(
 
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
     case = judged(context, acknowledged, facts.past.unrestored_path)
-    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.read)
-    approved, declined = decided.read(context)
+    beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.with_rows)
+    approved, declined = decided.with_rows(context)
     done = [
         hold
         for hold, rows in approved
@@ -291,7 +291,7 @@ class _Decided(NamedTuple):
     approved: list[Hold]
     declined: list[Hold]
 
-    def read(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
+    def with_rows(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
         """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
         from shelfsync.catalog.guards import HeldChanges
 
