@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Annotated
 
@@ -91,5 +92,15 @@ def _is_saved_state(file: Path) -> bool:
     try:
         with zipfile.ZipFile(file) as archive:
             return bool(json.loads(archive.read(MANIFEST))["kind"] == KIND)
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError):
+    except (
+        OSError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        KeyError,
+        ValueError,
+        TypeError,
+        NotImplementedError,
+        RuntimeError,
+    ):
         return False

@@ -7,7 +7,7 @@ import json
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from shelfsync.errors import DataError
 from shelfsync.loaded_states import loaded_state
 from shelfsync.saved_state.manifest import FORMAT, KIND, MANIFEST, Manifest
-from shelfsync.saved_state.parts import FILES, PARTS, Part, member
+from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
 from shelfsync.store.engine import is_database_trouble, reason
 from shelfsync.store.lake import inside
 from shelfsync.warehouse.every_table import metadata
@@ -42,26 +42,25 @@ class Plan:
     """What loading writes: `rows` by table, and `notes` about what is not in the file or stays out."""
 
     manifest: Manifest
+    rows: dict[str, int]
     columns: dict[str, list[str]]
     notes: list[str]
-
-    @property
-    def rows(self) -> dict[str, int]:
-        """By table."""
-        return {table: self.manifest.tables[table].rows for table in self.columns}
+    without_customers: bool
 
 
 def checked(path: Path, *, chain: str | None, reads: Callable[[bytes], bool], without_customers: bool = False) -> Plan:
     """Reads the whole file. A DataError: it is not whole, not of this kind or chain, or this version cannot load it.
 
     `reads`: whether this installation's key encrypted that. A file whose customers it cannot read is a DataError, too, unless they stay out.
+    The mark of a customer who was forgotten never stays out.
     """
-    with _opened(path) as archive:
+    with _opened(path), _readable(path), zipfile.ZipFile(path) as archive:
         manifest = _manifest(path, archive, chain)
         names = {info.filename for info in archive.infolist()}
         if len(names) < len(archive.infolist()):
             raise _broken(path, "a member is there twice")
         notes = [f"{table}: the saved database had no such table" for table in manifest.absent]
+        rows: dict[str, int] = {}
         columns: dict[str, list[str]] = {}
         for part in PARTS:
             saved = manifest.tables.get(part.table)
@@ -69,26 +68,31 @@ def checked(path: Path, *, chain: str | None, reads: Callable[[bytes], bool], wi
                 continue
             if member(part.table) not in names:
                 raise _broken(path, f"it has no {member(part.table)}")
-            lines = _checked_lines(archive, path, part, None if without_customers else reads)
-            if lines != saved.rows:
-                raise _broken(path, f"{part.table} has {lines} rows of {saved.rows}")
-            if part.encrypted and without_customers:
-                notes.append(f"{part.table}: {lines} rows stay out (--without-customers)")
-                continue
+            counted = _counted(archive, path, part, saved.columns, reads)
+            if counted.lines != saved.rows:
+                raise _broken(path, f"{part.table} has {counted.lines} rows of {saved.rows}")
+            rows[part.table] = counted.lines
+            if without_customers and counted.encrypted:
+                rows[part.table] -= counted.encrypted
+                notes.append(f"{part.table}: {counted.encrypted} rows stay out (--without-customers)")
+            elif counted.unreadable:
+                notes.append(_unreadable(path, counted))
             columns[part.table] = _loaded_columns(path, part, [*dict.fromkeys(saved.columns)], notes)
         _check_files(archive, path, manifest)
+    notes += _of_the_whole(manifest)
+    return Plan(manifest, rows, columns, notes, without_customers)
+
+
+def _of_the_whole(manifest: Manifest) -> Iterator[str]:
     known = {part.table for part in PARTS}
-    notes += [f"{table}: this version has no such table" for table in manifest.tables if table not in known]
+    yield from (f"{table}: this version has no such table" for table in manifest.tables if table not in known)
     if manifest.missing:
-        notes.append(f"{manifest.missing} files of the lake had been removed when the state was saved")
+        yield f"{manifest.missing} files of the lake had been removed when the state was saved"
     if not manifest.paused:
-        notes.append(
-            "the chain was not paused when it was saved: what the old installation sent afterwards is not in it"
-        )
+        yield "the chain was not paused when it was saved: what the old installation sent afterwards is not in it"
     if manifest.unfinished:
         what = " and ".join(f"{count} {name}" for name, count in manifest.unfinished.items())
-        notes.append(f"{what} when it was saved: run `shelfsync sync --full` next")
-    return Plan(manifest, columns, notes)
+        yield f"{what} when it was saved: run `shelfsync sync --full` next"
 
 
 def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_run: bool = False) -> bool:
@@ -97,7 +101,7 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
     A DataError if the database has rows or the lake has other files, or if a row of the file is rejected; then no row is written. With
     `dry_run` nothing is, and no lock is taken.
     """
-    with _opened(path) as archive:
+    with _opened(path), zipfile.ZipFile(path) as archive:
         if _manifest(path, archive, plan.manifest.chain) != plan.manifest:
             raise _broken(path, "it was replaced after it had been checked")
         with engine.connect() as connection:
@@ -107,9 +111,7 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
         if dry_run:
             return True
         with engine.begin() as connection:
-            connection.execute(
-                sa.text("SET LOCAL idle_in_transaction_session_timeout = 0")
-            )  # files are copied meanwhile
+            connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # it copies files
             tables = ", ".join(["ledger.loaded_state", _RUNS, *(part.table for part in PARTS)])
             connection.execute(sa.text(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE"))
             if not _is_new(connection, path, plan):
@@ -120,12 +122,13 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
                         lake.put(name, file)
             for part in PARTS:
                 if part.table in plan.columns:
-                    _write(connection, archive, path, part, plan.columns[part.table])
+                    _write(connection, archive, path, part, plan)
             for name, last in plan.manifest.sequences.items():
                 with _rejected(path, f"the sequence {name}"):
                     connection.execute(_GO_ON, {"name": name, "last": last})
             about = plan.manifest.model_dump(include={"state_id", "saved_at", "revision"})
-            connection.execute(loaded_state.insert().values(**about, who=who))
+            with _rejected(path, MANIFEST):
+                connection.execute(loaded_state.insert().values(**about, who=who))
     return True
 
 
@@ -137,10 +140,9 @@ _GO_ON = sa.text(
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path) -> Iterator[None]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
+        yield
     except OSError as error:
         if error.filename is None or str(error.filename) != str(path):
             raise
@@ -149,6 +151,19 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         raise _broken(path, str(error) or "it ends too early") from None
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """A damaged directory of a ZIP asks for a password, another version or a place before the file; a row may be nested without end."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise _broken(path, error.strerror or str(error)) from None
+    except (NotImplementedError, RuntimeError) as error:
+        raise _broken(path, str(error)) from None
 
 
 def _broken(path: Path, what: str) -> DataError:
@@ -188,27 +203,61 @@ def _manifest(path: Path, archive: zipfile.ZipFile, chain: str | None) -> Manife
     return manifest
 
 
-def _checked_lines(archive: zipfile.ZipFile, path: Path, part: Part, reads: Callable[[bytes], bool] | None) -> int:
-    """How many lines there are. A DataError if this installation can read the customers of none of them."""
-    lines = encrypted = unreadable = 0
+@dataclass
+class _Counted:
+    """Rows of one table: how many have a customer's data, and how many of these this installation cannot read."""
+
+    lines: int = 0
+    encrypted: int = 0
+    unreadable: int = 0
+
+
+def _counted(
+    archive: zipfile.ZipFile, path: Path, part: Part, saved: list[str], reads: Callable[[bytes], bool]
+) -> _Counted:
+    """A DataError if a row names a file that it needs and that is not there."""
+    counted = _Counted()
+    members = {*archive.namelist()} if part.table == NEEDED else set()
+    names = saved if members else ()
+    files = [
+        column.name for column in metadata.tables[part.table].columns if "lake" in column.info and column.name in names
+    ]
     for line in _lines(archive, path, part.table):
-        lines += 1
-        if part.encrypted and reads is not None and (value := _bytes_of(path, part, line)):
-            encrypted += 1
-            unreadable += not reads(value)
-    if encrypted and unreadable == encrypted:
-        raise DataError(
-            f"state load: {path}: SHELFSYNC_ORDERS__ENCRYPTION_KEY reads none of the {encrypted} customers in it; no row was written."
-            " Set the key of the saved database; if it is lost, load --without-customers"
-        )
-    return lines
+        counted.lines += 1
+        if part.encrypted and (value := _bytes_of(path, part, line)):
+            counted.encrypted += 1
+            counted.unreadable += not reads(value)
+        for name in files:
+            file = _value(path, part, name, line)
+            if file is not None and f"{FILES}{file}" not in members:
+                raise _broken(path, f"a row of {part.table} names {str(file)[:200]!r}, and that file is not in it")
+    return counted
+
+
+def _unreadable(path: Path, counted: _Counted) -> str:
+    """The note about customers whom this installation cannot read. A DataError if it reads none."""
+    key = "SHELFSYNC_ORDERS__ENCRYPTION_KEY"
+    if counted.unreadable < counted.encrypted:
+        return f"{key} does not read {counted.unreadable} of the {counted.encrypted} customers in it"
+    raise DataError(
+        f"state load: {path}: {key} reads none of the {counted.encrypted} customers in it; no row was written."
+        " Set the key of the saved database; if it is lost, load --without-customers"
+    )
 
 
 def _bytes_of(path: Path, part: Part, line: str) -> bytes:
+    """Customers' data in a row; none if the customer was forgotten."""
     try:
-        return bytes.fromhex((json.loads(line)[part.encrypted] or "").removeprefix("\\x"))
-    except (ValueError, TypeError, KeyError, AttributeError):
+        return bytes.fromhex((_value(path, part, part.encrypted or "", line) or "").removeprefix("\\x"))
+    except (ValueError, TypeError, AttributeError):
         raise _broken(path, f"a row of {part.table} has no {part.encrypted}") from None
+
+
+def _value(path: Path, part: Part, name: str, line: str) -> Any:
+    try:
+        return json.loads(line)[name]
+    except (ValueError, TypeError, KeyError):
+        raise _broken(path, f"a row of {part.table} has no {name}") from None
 
 
 def _files(archive: zipfile.ZipFile) -> list[str]:
@@ -285,7 +334,8 @@ def _lines(archive: zipfile.ZipFile, path: Path, table: str) -> Iterator[str]:
             yield line.decode()
 
 
-def _write(connection: Connection, archive: zipfile.ZipFile, path: Path, part: Part, columns: list[str]) -> None:
+def _write(connection: Connection, archive: zipfile.ZipFile, path: Path, part: Part, plan: Plan) -> None:
+    columns = plan.columns[part.table]
     made = part.made | {name: value for name, value in part.older.items() if name not in columns}
     names = ", ".join(f'"{name}"' for name in [*columns, *made])
     values = ", ".join([*(f'"{name}"' for name in columns), *made.values()])
@@ -297,6 +347,8 @@ def _write(connection: Connection, archive: zipfile.ZipFile, path: Path, part: P
     size = 0
     first = 1
     for line in _lines(archive, path, part.table):
+        if plan.without_customers and part.encrypted and _bytes_of(path, part, line):
+            continue
         some.append(line)
         size += len(line)
         if len(some) == _LINES_A_STATEMENT or size >= _BYTES_A_STATEMENT:

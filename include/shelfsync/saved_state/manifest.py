@@ -14,7 +14,7 @@ MANIFEST = "manifest.json"
 SEQUENCE_SCHEMAS = ("ledger", "inbox", "warehouse")
 
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
-Name = Annotated[str, Field(max_length=200)]
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 Sequence = Annotated[str, Field(max_length=200, pattern=rf"^({'|'.join(SEQUENCE_SCHEMAS)})\.[a-z0-9_]+$")]
 
 

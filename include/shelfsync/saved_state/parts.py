@@ -66,5 +66,7 @@ def member(table: str) -> str:
     return f"{table}.jsonl"
 
 
+NEEDED = "ledger.baseline"
+"""A store without the file of its baseline stops, so its absence is an error; a file that housekeeping removed by right is none."""
 FILES = "lake/"
 """What the names of the lake's files begin with."""

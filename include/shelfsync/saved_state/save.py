@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError
 from shelfsync.saved_state.manifest import MANIFEST, SEQUENCE_SCHEMAS, Manifest, Table
-from shelfsync.saved_state.parts import FILES, PARTS, Part, member
+from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
 from shelfsync.store.engine import reached
 from shelfsync.store.lake import MissingFileError
 from shelfsync.warehouse.every_table import metadata
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from shelfsync.store.lake import Lake
 
 _LINES_A_READ = 5000
-_NEEDED = "ledger.baseline"
-"""A store without the file of its baseline stops, so its absence is an error; a file that housekeeping removed by right is none."""
 _UNFINISHED = {
     "open jobs": ("ledger.job", "row.kind <> 'export' AND row.state IN ('submitting', 'open', 'confirmed')"),
     "waiting events of orders": ("inbox.event", "row.kind = 'order' AND row.processed_at IS NULL"),
@@ -129,7 +127,7 @@ def _files(
 ) -> tuple[int, int]:
     """How many files were copied, and how many the lake does not have any more."""
     selects = [
-        f"SELECT row.{column.name} AS path, {part.table == _NEEDED} AS needed FROM {part.table} AS row WHERE {part.where}"  # noqa: S608
+        f"SELECT row.{column.name} AS path, {part.table == NEEDED} AS needed FROM {part.table} AS row WHERE {part.where}"  # noqa: S608
         for part in parts
         for column in metadata.tables[part.table].columns
         if "lake" in column.info and column.name in found[part.table]

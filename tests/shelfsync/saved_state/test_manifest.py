@@ -12,6 +12,7 @@ import pytest
 from shelfsync.errors import DataError
 from shelfsync.saved_state.load import checked
 from shelfsync.saved_state.manifest import FORMAT, MANIFEST, Manifest
+from shelfsync.warehouse.every_table import metadata
 
 EMPTY = json.loads(
     Manifest(
@@ -102,3 +103,62 @@ def test_a_customer_whose_data_is_no_text_of_bytes_is_refused(asked):
     for row in (b'{"encrypted": 7}\n', b'{"encrypted": "\\\\xzz"}\n', b"{}\n", b"[]\n", b"no json\n"):
         with pytest.raises(DataError, match=r"a row of warehouse.order_customer has no encrypted"):
             asked(saved, ("warehouse.order_customer.jsonl", row))
+
+
+def columns(table):
+    return [column.name for column in metadata.tables[table].columns]
+
+
+CUSTOMERS = EMPTY | {
+    "tables": {"warehouse.order_customer": {"rows": 3, "columns": columns("warehouse.order_customer")}}
+}
+ROWS = b'{"encrypted":"\\\\x6f6c64"}\n{"encrypted":"\\\\x6e6577"}\n{"encrypted":"\\\\x"}\n'
+"""Of the old key, of the new key, and the mark of a customer who was forgotten."""
+
+
+def test_customers_of_another_key_are_counted_refused_or_left_out_and_the_mark_of_a_forgotten_one_is_kept(
+    asked, tmp_path
+):
+    member = ("warehouse.order_customer.jsonl", ROWS)
+    asked(CUSTOMERS, member)
+
+    def plan(*readable, **options):
+        return checked(tmp_path / "x.state", chain=None, reads=lambda data: data in readable, **options)
+
+    assert plan(b"old", b"new").notes == []
+    assert plan(b"new").notes == ["SHELFSYNC_ORDERS__ENCRYPTION_KEY does not read 1 of the 2 customers in it"]
+    with pytest.raises(DataError, match=r"reads none of the 2 customers.*no row was written.*--without-customers"):
+        plan()
+    without = plan(without_customers=True)
+    assert without.notes == ["warehouse.order_customer: 2 rows stay out (--without-customers)"]
+    assert without.rows == {"warehouse.order_customer": 1}
+
+
+def test_a_baseline_whose_file_is_not_there_is_refused(asked):
+    saved = EMPTY | {"tables": {"ledger.baseline": {"rows": 1, "columns": columns("ledger.baseline")}}, "files": 1}
+    row = ("ledger.baseline.jsonl", b'{"path":"baseline/store-001/7f.parquet","known_path":null}\n')
+    with pytest.raises(DataError, match=r"names 'baseline/store-001/7f.parquet', and that file is not in it"):
+        asked(saved, row, ("lake/baseline/store-001/80.parquet", b"1"))
+    asked(saved, row, ("lake/baseline/store-001/7f.parquet", b"1"))
+
+
+def test_a_row_that_is_nested_without_end_is_refused(asked):
+    deep = b'{"encrypted":"\\\\x00","a":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
+    saved = EMPTY | {"tables": {"warehouse.order_customer": {"rows": 1, "columns": ["encrypted"]}}}
+    with pytest.raises(DataError, match="no row was written"):
+        asked(saved, ("warehouse.order_customer.jsonl", deep))
+
+
+def test_whichever_bit_of_a_file_is_wrong_it_is_refused_by_a_sentence_or_harmless(asked, tmp_path):
+    asked(CUSTOMERS, ("warehouse.order_customer.jsonl", ROWS))
+    content = (tmp_path / "x.state").read_bytes()
+    damaged = tmp_path / "damaged.state"
+    refused = 0
+    for place in range(len(content)):
+        for bit in (place % 8, (place + 3) % 8):
+            damaged.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
+            try:
+                checked(damaged, chain=None, reads=bool)
+            except DataError:
+                refused += 1
+    assert refused > len(content)

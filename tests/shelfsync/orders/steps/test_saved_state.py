@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import zipfile
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
 import canaries
 from app_calls import open_calls
 from commands_here import commands_here
-from orders_world import KEY, picked
+from orders_bodies import body
+from orders_world import KEY, PHONE, SECRET, ago, picked
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.warehouse import record
+from shelfsync.saved_state.load import checked, load
 from shelfsync.saved_state.manifest import MANIFEST
+from shelfsync.saved_state.save import save
 
 TABLES = ("ledger.order_version", "ledger.hand_over", "ledger.picking_result", "warehouse.order_item")
 
@@ -76,3 +81,35 @@ def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
             assert len(moved_world.documents()) == before + 1, "the reply, under the next number"
             numbers = [document["hand_over_id"] for document in moved_world.documents()]
             assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.slow
+def test_a_customer_who_was_forgotten_stays_so_also_where_customers_are_left_out(
+    world, open_receiver, throwaway_database, tmp_path
+):
+    def arrives(url, app, status, at):
+        event = body(status=status, customer={"phone_number": PHONE}) | {
+            "sys": {"created_at": ago(600), "updated_at": at}
+        }
+        with httpx.Client(trust_env=False, headers={"Authorization": SECRET}) as platform:
+            assert platform.post(f"{url}/webhook", content=json.dumps(event, default=float)).json() == {"status": "stored"}
+        assert app.orders.take()["quarantined"] == 0
+        return event["order_id"]
+
+    order_id = arrives(world.receiver_url, world.app, "RECEIVED", ago(60))
+    world.app.orders.forget([order_id])
+    context = world.app.context
+    path = tmp_path / "x.state"
+    save(context.engine, context.lake, path, chain=None, unfinished=True)
+    with throwaway_database() as url:
+        settings = context.settings.model_copy(
+            update={"lake_url": str(tmp_path / "new"), "database_url": SecretStr(url)}
+        )
+        reads = CustomerCipher(settings.orders).reads
+        with open_calls(settings) as new:
+            plan = checked(path, chain=None, reads=reads, without_customers=True)
+            assert load(new.context.engine, new.context.lake, path, plan, who="ada")
+            arrives(open_receiver(settings), new, "READY_FOR_PICKUP", ago(10))
+            with new.context.engine.connect() as connection:
+                (row,) = connection.exec_driver_sql("SELECT order_id, encrypted FROM warehouse.order_customer").all()
+            assert (row.order_id, bytes(row.encrypted)) == (order_id, b"")
