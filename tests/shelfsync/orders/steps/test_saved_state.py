@@ -92,7 +92,9 @@ def test_a_customer_who_was_forgotten_stays_so_also_where_customers_are_left_out
             "sys": {"created_at": ago(600), "updated_at": at}
         }
         with httpx.Client(trust_env=False, headers={"Authorization": SECRET}) as platform:
-            assert platform.post(f"{url}/webhook", content=json.dumps(event, default=float)).json() == {"status": "stored"}
+            assert platform.post(f"{url}/webhook", content=json.dumps(event, default=float)).json() == {
+                "status": "stored"
+            }
         assert app.orders.take()["quarantined"] == 0
         return event["order_id"]
 
