@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -196,10 +195,12 @@ class PlainConsole(Console):
 
 
 def wide_console() -> PlainConsole:
-    """Standard output; as wide as the terminal or as COLUMNS, or wide enough for a file or a pipe."""
+    """Standard output; as wide as the terminal, or wide enough for a file or a pipe.
+
+    A pipe does not follow COLUMNS: the library readline sets it in every process that a Python with a prompt starts.
+    """
     console = PlainConsole()
-    known = console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
-    return console if known else PlainConsole(width=PIPE_WIDTH)
+    return console if console.is_terminal else PlainConsole(width=PIPE_WIDTH)
 
 
 def age(seconds: float | None) -> str:

@@ -122,13 +122,20 @@ def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
     synced(world, "full")
     between = sandbox.journal_end()
     sample.tick(engine, seed=1)
-    delta, rows = synced(world, "delta"), sample_chain.rows(engine)
+    mistake = sample.mistype(engine, STORE, sample.plentiful(engine, STORE, 4)[-1])
+    delta = synced(world, "delta")
     with world.app.context.engine.connect() as connection:
         found = figures.run(connection, delta)
     requests = {name: sandbox.requests_after(between)[name] for name in ("log", "put_catalog")}
+    sample.correct(engine, mistake)
+    synced(world, "delta")
+    rows = sample_chain.rows(engine)
     result = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
-    printed = [*figures.sync_lines({**found, "seconds": 33}, requests), "…", figures.comparison_line(result)]
-    assert "\n".join(printed).strip() in (PROJECT / "README.md").read_text(encoding="utf-8")
+    shown = (PROJECT / "README.md").read_text(encoding="utf-8")
+    synced_lines = "\n".join(figures.sync_lines({**found, "seconds": 33}, requests)).strip()
+    assert synced_lines.replace("33 s", "… s") in shown
+    assert figures.comparison_line(result) in shown
+    assert demo.REPORTED[0] in shown
     sandbox.close()
     engine.dispose()
     postgres.drop_database("shelfsync_readme")
