@@ -198,7 +198,7 @@ def backtest(vendor: Vendors = None, duration: Past = "30d") -> Answer:  # type:
 def list_rejections(vendor: OneVendor = None, limit: Rows = 200, csv: AsCsv = False) -> Answer:
     """What the platform rejects, since when, when it is tried again, and what to do about it (warehouse.rejection).
 
-    --csv has the same columns as the file of the page Rejections: the ERP's, under its names, and field, value, code, reason and action.
+    --csv has every rejection, whatever --limit, with the same columns as the file of the page Rejections: the ERP's, under its names, and field, value, code, reason and action.
     """
     from shelfsync.catalog.steps import rejection_file
     from shelfsync.catalog.steps.rejected_skus import listed

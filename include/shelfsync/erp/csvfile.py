@@ -47,6 +47,10 @@ _DOS_END = "\x1a"
 """Programs of old end a file with it."""
 
 
+class WrongValueError(csv.Error):
+    """A row that is whole has a value that none can be: it is set aside, and the file is not cut there."""
+
+
 class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
@@ -179,7 +183,8 @@ class CsvFile:
         except StopIteration:
             return False
         except csv.Error as error:
-            if not (lines.terminated and self._many(lines.record, width)):  # a quote that took rows in is no cut
+            is_joined = lines.terminated and self._many(lines.record, width)  # a quote that took rows in is no cut
+            if not is_joined and not isinstance(error, WrongValueError):
                 self._raise_if_cut(lines, line, str(error))
             part.damaged += self._damages(line, lines.record, str(error), width)
             return True

@@ -74,13 +74,13 @@ KINDS = (
 )
 """The kinds that are named; what is packed once is unpacked before."""
 _TAR = Kind((), "a tar archive", "Let the ERP pack each file by itself, as gz, zst or zip.")
-_TAR_MARK = slice(257, 262)
+_TAR_MARK = slice(257, 265)
 
 
 def of(head: bytes) -> Kind | None:
     """The kind of a file that begins so; None for one that may be text."""
     begins = head.removeprefix(codecs.BOM_UTF8)
-    if head[_TAR_MARK] == b"ustar":
+    if head[_TAR_MARK].startswith((b"ustar\0", b"ustar  \0")):  # of POSIX and of GNU
         return _TAR
     return next((kind for kind in KINDS if begins.startswith(kind.beginnings)), None)
 
@@ -131,7 +131,8 @@ def _member(found: FoundFile, binary: Any) -> Any:
     if "[Content_Types].xml" in archive.namelist() or "content.xml" in archive.namelist():
         binary.seek(0)
         return binary
-    files = [one for one in archive.infolist() if not one.is_dir() and not _is_of_system(one.filename)]
+    every = [one for one in archive.infolist() if not one.is_dir()]
+    files = [one for one in every if not _is_of_system(one.filename)] or every
     if len(files) != 1:
         raise DataError(
             f"{found.name} is a zip archive of {len(files)} files ({some_of([one.filename for one in files])}). Nothing was sent; let the ERP pack"

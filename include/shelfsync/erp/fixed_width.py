@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.csvfile import CsvFile, WrongValueError
 from shelfsync.erp.notation import NUMBERS
 from shelfsync.erp.text_shape import is_rule, is_total_line, totals_line
 from shelfsync.errors import ConfigurationError
@@ -97,7 +97,6 @@ class _Slices:
         encoding: str,
     ) -> None:
         self._lines = lines
-        self._numbers = numbers
         self._apart = apart
         self._slices = [slice(*place) for place in places]
         self._least = max(start for start, _ in places) + 1
@@ -109,7 +108,9 @@ class _Slices:
         self._gaps = [
             place for place in between if _is_rare((line[place : place + 1].isdigit() for line in first), _ODD)
         ]
-        self._tabs = _is_rare("\t" in line for line in first)
+        most = max(1, (1 - _USUAL) * len(first))
+        self._numbers = [place for place in numbers if sum(self._goes_apart(line, *place) for line in first) <= most]
+        self._tabs = _is_rare(self._has_tab(line) for line in first)
 
     def __iter__(self) -> _Slices:
         return self
@@ -143,23 +144,33 @@ class _Slices:
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
 
+    def _has_tab(self, line: str) -> bool:
+        """Before the last column: behind it, or within it, a tab moves nothing."""
+        return "\t" in line[: self._least - 1]
+
+    def _goes_apart(self, line: str, start: int, end: int) -> bool:
+        """Whether two numbers stand in the place of one, or its decimals behind it."""
+        return bool(self._apart.search(line, start, end)) or (
+            line[end : end + 1].isdigit() and line[end - 1 : end] in {".", ","}
+        )
+
     def _check(self, line: str) -> None:
         """Raises csv.Error if a value of this line stands at other places than those of the other lines."""
         if not line.isascii() and len(line) < (self._bytes or 0) == self._bytes_of(line):
             raise csv.Error(
                 f"{self._bytes} bytes as the other lines, and {len(line)} characters: its columns are padded in bytes; let the ERP pad in characters"
             )
-        if self._tabs and "\t" in line:
-            raise csv.Error("a tab stands in it, which moves what follows; let the ERP write blanks")
+        if self._tabs and self._has_tab(line):
+            raise WrongValueError("a tab stands in it, which moves what follows; let the ERP write blanks")
         for place in self._gaps:
             if line[place : place + 1].isdigit():
-                raise csv.Error(
+                raise WrongValueError(
                     f"character {place + 1} is no digit in the other lines, so the columns of this one have moved; if a column is there, name it"
                     f" in {FIXED_WIDTH}"
                 )
         for start, end in self._numbers:
-            if self._apart.search(line, start, end) or (line[end : end + 1].isdigit() and line[end - 1] in ".,"):
-                raise csv.Error(
+            if self._goes_apart(line, start, end):
+                raise WrongValueError(
                     f"a number does not end where its column does ({line[start:end].strip()!r} at {start + 1}-{end}), so the columns of this line"
                     " have moved"
                 )

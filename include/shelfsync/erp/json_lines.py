@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.csvfile import CsvFile, WrongValueError
 from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _Objects:
             raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
         for name in self._keys:
             if isinstance(found.get(name), (bool, Decimal, list, dict)):
-                raise csv.Error(f"{name!r} is {_kind(found[name])}, and a key is a text or a whole number")
+                raise WrongValueError(f"{name!r} is {_kind(found[name])}, and a key is a text or a whole number")
         return [_value(found.get(name)) for name in self._names]
 
 
@@ -142,12 +142,13 @@ def _kind(value: Any) -> str:
 
 def _number(digits: str) -> Any:
     """A number with a point or an exponent; a whole one such as 100005.0 is its digits, unless an exponent hides some of them."""
-    value = Decimal(digits)
-    return (
-        int(value)
-        if value == value.to_integral_value() and abs(value) < _EXACT and "e" not in digits.lower()
-        else value
-    )
+    try:
+        value = Decimal(digits)
+    except ArithmeticError:
+        raise ValueError(f"the number {digits[:40]} is beyond every price and quantity") from None
+    if "e" in digits.lower():
+        return value
+    return int(value) if -_EXACT < value < _EXACT and value == value.to_integral_value() else value
 
 
 def _value(value: Any) -> Any:

@@ -88,7 +88,7 @@ def _of_the_whole(manifest: Manifest) -> Iterator[str]:
     yield from (f"{table}: this version has no such table" for table in manifest.tables if table not in known)
     if manifest.missing:
         yield f"{manifest.missing} files of the lake had been removed when the state was saved"
-    if not manifest.paused:
+    if manifest.paused is False:
         yield "the chain was not paused when it was saved: what the old installation sent afterwards is not in it"
     if manifest.unfinished:
         what = " and ".join(f"{count} {name}" for name, count in manifest.unfinished.items())
@@ -283,8 +283,8 @@ def _require_lake_of_its_own(lake: Lake, archive: zipfile.ZipFile, path: Path) -
         for file in lake.files(folder):
             if file.path not in ours:
                 raise DataError(
-                    f"state load: the lake {lake.root} has files of another database ({file.path}), which the housekeeping of this one"
-                    f" would remove; no row of {path} was written. Name an empty place in SHELFSYNC_LAKE_URL"
+                    f"state load: the lake {lake.root} has files of another database, or of another saved state that was not loaded ({file.path}); the"
+                    f" housekeeping of this one would remove them; no row of {path} was written. Name an empty place in SHELFSYNC_LAKE_URL"
                 )
 
 

@@ -30,7 +30,7 @@ class Table(BaseModel):
 class Manifest(BaseModel):
     """`unfinished`: what the new database would not know, by name. `absent`: tables that the saved database did not have.
 
-    `files` of the lake are in the file, `missing` ones were named by a row and had been removed. `sequences`: their last numbers.
+    `paused`: whether the whole chain was; None: an older file does not tell. `files` of the lake are in the file, `missing` ones were named by a row and had been removed. `sequences`: their last numbers.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -42,7 +42,7 @@ class Manifest(BaseModel):
     version: Name
     revision: Name | None
     chain: Name | None
-    paused: bool
+    paused: bool | None = None
     unfinished: dict[Name, Count]
     absent: list[Name]
     tables: dict[Name, Table]

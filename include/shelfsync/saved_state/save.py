@@ -154,7 +154,7 @@ def _sequences(connection: Connection) -> dict[str, int]:
     rows = connection.execute(
         sa.text(
             "SELECT schemaname || '.' || sequencename AS name, last_value FROM pg_sequences"
-            " WHERE schemaname = ANY(:schemas) AND last_value IS NOT NULL ORDER BY name"
+            " WHERE schemaname = ANY(:schemas) AND sequencename ~ '^[a-z0-9_]+$' AND last_value >= 0 ORDER BY name"
         ),
         {"schemas": list(SEQUENCE_SCHEMAS)},
     )

@@ -49,11 +49,11 @@ def items(value: Any) -> Any:
 def _listed(text: str) -> tuple[str, ...]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError("begins with [ and is no JSON list; write the items with commas between them") from None
     if not all(isinstance(one, str) for one in found):
         raise ValueError("has an item that is no text; write each between quotes, or all with commas between them")
-    return tuple(found)
+    return tuple(one.strip() for one in found if one.strip())
 
 
 CENTURY = {"s": 36_525 * 86_400, "hours": 36_525 * 24, "days": 36_525, "months": 1_200}

@@ -87,10 +87,21 @@ def test_an_archive_has_one_file_and_no_password(read, path):
         (b'[{"vendor": "v"}]', "one list of JSON, by its first bytes. Let the ERP write CSV"),
         (zipped(), "is a zip archive without a file"),
         (b"s.csv".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), "is a tar archive"),
-        (gzip.compress(b"s.csv".ljust(257, b"\0") + b"ustar".ljust(255, b"\0")), "is a tar archive"),
+        (gzip.compress(b"s.csv".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "is a tar archive"),
         (b"Rar!\x1a\x07\x01\x00", "is an archive"),
     ],
 )
 def test_a_file_of_another_kind_is_named_with_the_way_out(read, path, data, told):
     with pytest.raises(ConfigurationError, match=told):
         read(files=path(data))
+
+
+def test_a_word_of_a_text_is_no_mark_of_an_archive(read, path):
+    head = "vendor,sku,price,name\n"
+    text = head + "v,1,1.00," + "x" * (256 - len(head) - 9) + "mustard\n"
+    assert text.encode()[257:262] == b"ustar"
+    assert [row["sku"] for row in read(files=path(text.encode())).rows] == ["1"]
+
+
+def test_a_hidden_file_is_read_if_the_zip_has_no_other(read, path):
+    assert len(read(files=path(zipped((".export.csv", CSV)))).rows) == len(read(files=path(CSV.encode())).rows)

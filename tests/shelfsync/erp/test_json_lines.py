@@ -258,3 +258,42 @@ def test_a_part_of_a_longer_column_may_be_read(read, path):
     places = {"vendor": "1-2", "sku": "3-6", "price": "13-15"}
     rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places).rows
     assert {row["price"] for row in rows} == {"015"}
+
+
+def test_a_last_line_with_a_wrong_value_and_no_line_break_is_no_cut(read, path):
+    lines = '{"vendor": "v", "sku": "1", "price": 1}\n{"vendor": "v", "sku": 12.5, "price": 2}'
+    rows = read(files=path(lines, "stock.jsonl")).rows
+    assert rows[0]["sku"] == "1"
+    assert "'sku' is a number with a point" in rows[1]["sku"]
+    widths = "\n".join(
+        [*(f"0001 {100000 + number} {1.5:9.2f} {number:4} 1" for number in range(9)), "0001\t100009      1.50    9 1"]
+    )
+    rows = read(files=path(widths, "stock.dat"), fixed_width=PLACED).rows
+    assert len(rows) == 10
+    assert "a tab stands in it" in rows[-1]["sku"]
+
+
+@pytest.mark.parametrize("number", ["1e1000000", "-1E+999999", "1e99999999999999999999", "9" * 400 + ".0"])
+@pytest.mark.parametrize("column", ["price", "sku", "note"])
+def test_a_number_beyond_every_bound_costs_its_row_alone(read, path, column, number):
+    line = {"sku": '"2"', "price": "2", "note": "0"} | {column: number}
+    lines = (
+        '{"vendor": "v", "sku": "1", "price": 1, "note": 0}\n'
+        f'{{"vendor": "v", "sku": {line["sku"]}, "price": {line["price"]}, "note": {line["note"]}}}\n'
+        '{"vendor": "v", "sku": "3", "price": 3, "note": 0}\n'
+    )
+    rows = read(files=path(lines, "stock.jsonl")).rows
+    assert {"1", "3"} <= {row["sku"] for row in rows}
+    assert len(rows) == 3
+
+
+def test_a_tab_in_the_last_column_and_a_point_without_decimals_move_nothing(read, path):
+    places = {"vendor": "1-4", "sku": "6-11", "price": "13-16", "quantity": "17-20", "name": "22-40"}
+    lines = [
+        f"0001 {100000 + number}   {number}.{number:4} name{chr(9) if number == 5 else ' '}of it" for number in range(9)
+    ]
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places, columns={"name": "name"}).rows
+    assert [row["sku"] for row in rows] == [str(100000 + number) for number in range(9)]
+    lines = [f"0001 {100000 + number}   {number}.{5:04} name" for number in range(9)]
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places).rows
+    assert [row["quantity"] for row in rows] == ["0005"] * 9

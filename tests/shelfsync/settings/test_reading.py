@@ -276,7 +276,13 @@ def test_a_chain_that_is_known_costs_its_question_once(world):
 
 @pytest.mark.parametrize(
     "text",
-    ["store-001,store-002", " store-001 , store-002,", '["store-001", "store-002"]', ' ["store-001","store-002"] '],
+    [
+        "store-001,store-002",
+        " store-001 , store-002,",
+        '["store-001", "store-002"]',
+        ' ["store-001","store-002"] ',
+        '[" store-001 ", "", "store-002"]',
+    ],
 )
 def test_a_list_of_vendors_may_be_a_json_list_as_in_other_settings(monkeypatch, text):
     monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS", text)

@@ -1,4 +1,4 @@
-"""What went wrong in other integrations of this interface, tried on the whole path against the platform (docs/internals/reliability.md lists all)."""
+"""What went wrong in other integrations of this interface, tried on the whole path against the platform (tests/faults.md lists all)."""
 
 from __future__ import annotations
 
