@@ -54,14 +54,18 @@ def test_an_empty_one_is_whole(asked):
 @pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format"}))
 @pytest.mark.parametrize("value", [None, "?", -1, [7], {"a": "b"}, 1 << 70])
 def test_a_value_of_another_kind_is_named(asked, name, value):
-    if (name, value) in [("revision", None), ("chain", None), ("revision", "?"), ("version", "?")]:
+    if (name, value) in [("revision", None), ("chain", None), ("paused", None), ("revision", "?"), ("version", "?")]:
         return
     with pytest.raises(DataError, match=r"no row was written") as refused:
         asked(EMPTY | {name: value})
     assert name in str(refused.value) or "the chain ?" in str(refused.value)
 
 
-@pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format"}))
+def test_an_older_file_that_does_not_tell_whether_the_chain_was_paused_is_whole(asked):
+    assert asked({key: value for key, value in EMPTY.items() if key != "paused"}).notes == []
+
+
+@pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format", "paused"}))
 def test_a_missing_value_is_named(asked, name):
     with pytest.raises(DataError, match=rf"manifest.json: {name}: .*no row was written"):
         asked({key: value for key, value in EMPTY.items() if key != name})
