@@ -100,7 +100,6 @@ def _is_saved_state(file: Path) -> bool:
         KeyError,
         ValueError,
         TypeError,
-        NotImplementedError,
         RuntimeError,
     ):
         return False

@@ -162,7 +162,7 @@ def _readable(path: Path) -> Iterator[None]:
         if error.filename is not None:
             raise
         raise _broken(path, error.strerror or str(error)) from None
-    except (NotImplementedError, RuntimeError) as error:
+    except RuntimeError as error:  # also one that is not implemented
         raise _broken(path, str(error)) from None
 
 
@@ -217,11 +217,9 @@ def _counted(
 ) -> _Counted:
     """A DataError if a row names a file that it needs and that is not there."""
     counted = _Counted()
-    members = {*archive.namelist()} if part.table == NEEDED else set()
-    names = saved if members else ()
-    files = [
-        column.name for column in metadata.tables[part.table].columns if "lake" in column.info and column.name in names
-    ]
+    members = {*archive.namelist()}
+    lake = {column.name for column in metadata.tables[part.table].columns if "lake" in column.info}
+    files = [name for name in saved if name in lake] if part.table == NEEDED else []
     for line in _lines(archive, path, part.table):
         counted.lines += 1
         if part.encrypted and (value := _bytes_of(path, part, line)):

@@ -41,19 +41,18 @@ def items(value: Any) -> Any:
     """A comma-separated text, or a JSON list of texts as other settings take it, as a tuple of its items; anything else as it is."""
     if not isinstance(value, str):
         return value
-    if value.lstrip().startswith("["):
-        return _listed(value)
-    return tuple(item.strip() for item in value.split(",") if item.strip())
+    found = _listed(value) if value.lstrip().startswith("[") else value.split(",")
+    return tuple(item.strip() for item in found if item.strip())
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _listed(text: str) -> list[str]:
     try:
-        found = json.loads(text)
+        found: list[str] = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("begins with [ and is no JSON list; write the items with commas between them") from None
     if not all(isinstance(one, str) for one in found):
         raise ValueError("has an item that is no text; write each between quotes, or all with commas between them")
-    return tuple(one.strip() for one in found if one.strip())
+    return found
 
 
 CENTURY = {"s": 36_525 * 86_400, "hours": 36_525 * 24, "days": 36_525, "months": 1_200}
