@@ -23,8 +23,8 @@ _COLUMNS = (
     Column("kind", "severity", "state", {name: str(kind.severity) for name, kind in KINDS.items()}),
     Column("kind", "kind"),
     Column("subject", "about"),
-    Column("opened_at", "since"),
-    Column("closed_at", "until"),
+    Column("opened_at", "since", "when"),
+    Column("closed_at", "until", "when"),
     Column("message", "what was wrong"),
     Column("acknowledged_by", "taken on by"),
 )

@@ -45,7 +45,7 @@ _COLUMNS = (
     Column("observed", "shown"),
     Column("cause", "cause", "state", CAUSES),
     Column("action", "what happens", "state", _ACTIONS),
-    Column("observed_at", "export of"),
+    Column("observed_at", "export of", "when"),
 )
 
 

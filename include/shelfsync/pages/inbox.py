@@ -51,8 +51,8 @@ _COLUMNS = (
     Column("kind", "what", "state", _KINDS),
     Column("vendor", "store", "store"),
     Column("platform_job_id", "job of the platform"),
-    Column("received_at", "came"),
-    Column("processed_at", "processed"),
+    Column("received_at", "came", "when"),
+    Column("processed_at", "processed", "when"),
     Column("quarantine_reason", "set aside, because"),
 )
 

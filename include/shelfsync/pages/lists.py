@@ -41,7 +41,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a person sees. `kind`: text, number, id, price, state (a word of `words`); or product, store, run, alert and order, which are
+    """A column that a person sees. `kind`: text, number, id, when, price, state (a word of `words`); or product, store, run, alert, order:
     links.
     """
 

@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("on_platform", "on the platform"),
     Column("active_wanted", "wanted on sale"),
     Column("active_shown", "on sale on the platform"),
-    Column("seen_at", "last change seen"),
+    Column("seen_at", "last change seen", "when"),
 )
 
 

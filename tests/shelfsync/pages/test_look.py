@@ -123,4 +123,5 @@ def test_no_page_scrolls_sideways_on_a_phone(troubled, browser):
         for path in (*(one.path for one in PAGES), "/explain?vendor=store-001&sku=a"):
             page.goto(path)
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+            assert page.locator("header").bounding_box()["height"] <= 60, path
         context.close()
