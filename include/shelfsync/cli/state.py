@@ -55,11 +55,14 @@ def save(file: Written, unfinished: Unfinished = False, replace: Replace = False
     lines += [f"{table}: this database has no such table" for table in manifest.absent]
     if manifest.missing:
         lines.append(f"{manifest.missing} files are not in the lake any more, and not in the file")
+    if manifest.going_on:
+        what = " and ".join(f"{count} {name}" for name, count in manifest.going_on.items())
+        lines.append(f"{what}: stop the services before the new installation starts, or both go on with them")
     if not manifest.paused:
         lines.append(
             "the chain is not paused: what it sends from now on is not in the file; `shelfsync pause --all` stops it"
         )
-    return Answer({**manifest.model_dump(mode="json"), "tables": rows}, lines)
+    return Answer({**manifest.model_dump(mode="json", exclude={"sha256"}), "tables": rows}, lines)
 
 
 @command(app, "shelfsync state load shelfsync.state --dry-run", "shelfsync state load shelfsync.state --user ada")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import zipfile
 import zlib
@@ -33,7 +34,7 @@ _LINES_A_STATEMENT = 2000
 _BYTES_A_STATEMENT = 1 << 24
 _LINE_BYTES_MAX = 1 << 26
 _CHUNK_BYTES = 1 << 20
-_MANIFEST_MAX_BYTES = 1 << 24
+_MANIFEST_MAX_BYTES = 1 << 26
 _RUNS = "ledger.run"
 
 
@@ -59,6 +60,7 @@ def checked(path: Path, *, chain: str | None, reads: Callable[[bytes], bool], wi
         names = {info.filename for info in archive.infolist()}
         if len(names) < len(archive.infolist()):
             raise _broken(path, "a member is there twice")
+        _check_members(archive, path, manifest)
         notes = [f"{table}: the saved database had no such table" for table in manifest.absent]
         rows: dict[str, int] = {}
         columns: dict[str, list[str]] = {}
@@ -78,7 +80,6 @@ def checked(path: Path, *, chain: str | None, reads: Callable[[bytes], bool], wi
             elif counted.unreadable:
                 notes.append(_unreadable(path, counted))
             columns[part.table] = _loaded_columns(path, part, [*dict.fromkeys(saved.columns)], notes)
-        _check_files(archive, path, manifest)
     notes += _of_the_whole(manifest)
     return Plan(manifest, rows, columns, notes, without_customers)
 
@@ -90,16 +91,19 @@ def _of_the_whole(manifest: Manifest) -> Iterator[str]:
         yield f"{manifest.missing} files of the lake had been removed when the state was saved"
     if manifest.paused is False:
         yield "the chain was not paused when it was saved: what the old installation sent afterwards is not in it"
+    if manifest.going_on:
+        what = " and ".join(f"{count} {name}" for name, count in manifest.going_on.items())
+        yield f"{what} when it was saved: the old installation has to be stopped before this one starts"
     if manifest.unfinished:
         what = " and ".join(f"{count} {name}" for name, count in manifest.unfinished.items())
         yield f"{what} when it was saved: run `shelfsync sync --full` next"
 
 
 def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_run: bool = False) -> bool:
-    """Writes the files to the lake, then all rows in one transaction. False: this file was loaded before, and nothing is done.
+    """Writes all rows in one transaction, and before its end the files to the lake. False: this file was loaded before, and nothing is done.
 
-    A DataError if the database has rows or the lake has other files, or if a row of the file is rejected; then no row is written. With
-    `dry_run` nothing is, and no lock is taken.
+    A DataError if the database has rows or the lake has other files, or if a row of the file is rejected; then neither a row nor a file is
+    written. Files that a try before this one left are taken as they are. With `dry_run` nothing is written, and no lock is taken.
     """
     with _opened(path), zipfile.ZipFile(path) as archive:
         if _manifest(path, archive, plan.manifest.chain) != plan.manifest:
@@ -116,10 +120,6 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
             connection.execute(sa.text(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE"))
             if not _is_new(connection, path, plan):
                 return False
-            for name in _files(archive):
-                if not lake.exists(name):  # a try before this one published it
-                    with archive.open(FILES + name) as file:
-                        lake.put(name, file)
             for part in PARTS:
                 if part.table in plan.columns:
                     _write(connection, archive, path, part, plan)
@@ -129,6 +129,10 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
             about = plan.manifest.model_dump(include={"state_id", "saved_at", "revision"})
             with _rejected(path, MANIFEST):
                 connection.execute(loaded_state.insert().values(**about, who=who))
+            for name in _files(archive):  # last, so that no rejected row leaves one
+                if not lake.exists(name):  # a try before this one published it
+                    with archive.open(FILES + name) as file:
+                        lake.put(name, file)
     return True
 
 
@@ -263,15 +267,22 @@ def _files(archive: zipfile.ZipFile) -> list[str]:
     return [name.removeprefix(FILES) for name in archive.namelist() if name.startswith(FILES)]
 
 
-def _check_files(archive: zipfile.ZipFile, path: Path, manifest: Manifest) -> None:
+def _check_members(archive: zipfile.ZipFile, path: Path, manifest: Manifest) -> None:
+    """A DataError if one is not as it was saved, or a file of the lake is missing or has no path in a lake."""
     names = _files(archive)
     if len(names) != manifest.files:
         raise _broken(path, f"{len(names)} files of the lake of {manifest.files}")
     for name in names:
         inside(name)
-        with archive.open(FILES + name) as file:
-            while file.read(_CHUNK_BYTES):  # its checksum is compared at the end
-                pass
+    for member_name in archive.namelist():
+        if member_name == MANIFEST:
+            continue
+        with archive.open(member_name) as file:
+            digest = hashlib.sha256()
+            while chunk := file.read(_CHUNK_BYTES):  # the checksum of the ZIP is compared at the end
+                digest.update(chunk)
+        if manifest.sha256 is not None and manifest.sha256.get(member_name) != digest.hexdigest():
+            raise _broken(path, f"{member_name} is not what was saved: its SHA-256 differs")
 
 
 def _require_lake_of_its_own(lake: Lake, archive: zipfile.ZipFile, path: Path) -> None:

@@ -15,6 +15,7 @@ SEQUENCE_SCHEMAS = ("ledger", "inbox", "warehouse")
 
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Sequence = Annotated[str, Field(max_length=200, pattern=rf"^({'|'.join(SEQUENCE_SCHEMAS)})\.[a-z0-9_]+$")]
 
 
@@ -28,9 +29,9 @@ class Table(BaseModel):
 
 
 class Manifest(BaseModel):
-    """`unfinished`: what the new database would not know, by name. `absent`: tables that the saved database did not have.
+    """`unfinished`: what the new database would not know, by name. `going_on`: what the old installation may still end. `absent`: tables that the saved database did not have.
 
-    `paused`: whether the whole chain was; None: an older file does not tell. `files` of the lake are in the file, `missing` ones were named by a row and had been removed. `sequences`: their last numbers.
+    `sha256`: of every other member, by its name; None: an older file has none. `paused`: whether the whole chain was; None: an older file does not tell. `files` of the lake are in the file, `missing` ones were named by a row and had been removed. `sequences`: their last numbers.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -44,8 +45,10 @@ class Manifest(BaseModel):
     chain: Name | None
     paused: bool | None = None
     unfinished: dict[Name, Count]
+    going_on: dict[Name, Count] = Field(default_factory=dict)
     absent: list[Name]
     tables: dict[Name, Table]
     files: Count
     missing: Count
     sequences: dict[Sequence, Count]
+    sha256: dict[str, Digest] | None = None

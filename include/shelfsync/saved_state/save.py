@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-import shutil
+import hashlib
 import uuid
 import zipfile
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from shelfsync.store.lake import MissingFileError
 from shelfsync.warehouse.every_table import metadata
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
@@ -31,6 +34,11 @@ _UNFINISHED = {
     "waiting events of orders": ("inbox.event", "row.kind = 'order' AND row.processed_at IS NULL"),
 }
 """What the new database would not know: its outcome, or that it came."""
+_GOING_ON = {
+    "running runs": ("ledger.run", "row.state = 'running' AND NOT row.dry_run"),
+    "waiting picking results": ("ledger.picking_result", "row.state IN ('waiting', 'sending', 'answered')"),
+}
+"""What an old installation that is not stopped goes on with. The results are in the file, and the new database sends them, too."""
 _PAUSED = sa.text(
     "SELECT EXISTS (SELECT FROM (SELECT DISTINCT ON (row.scope, row.name) row.stopped FROM ledger.switch AS row WHERE row.scope <> 'vendor'"
     " ORDER BY row.scope, row.name, row.switch_id DESC) AS newest WHERE newest.stopped)"
@@ -48,11 +56,7 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
         connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # files are copied meanwhile
         found = _columns(connection)
-        left = {
-            what: count
-            for what, (table, where) in _UNFINISHED.items()
-            if (count := _count(connection, found, table, where))
-        }
+        left = _counts(connection, found, _UNFINISHED)
         if left and not unfinished:
             what = " and ".join(f"{count} {name}" for name, count in left.items())
             raise DataError(
@@ -62,8 +66,9 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
         revision = connection.execute(sa.text("SELECT version_num FROM public.shelfsync_revision")).scalar_one_or_none()
         present = [part for part in PARTS if part.table in found]
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            tables = {part.table: _rows(connection, archive, part, found[part.table]) for part in present}
-            files, missing = _files(connection, lake, archive, present, found)
+            members = _Members(archive)
+            tables = {part.table: _rows(connection, members, part, found[part.table]) for part in present}
+            files, missing = _files(connection, lake, members, present, found)
             manifest = Manifest(
                 state_id=str(uuid.uuid4()),
                 saved_at=dt.datetime.now(dt.UTC),
@@ -72,14 +77,36 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
                 chain=chain,
                 paused="ledger.switch" in found and bool(connection.execute(_PAUSED).scalar_one()),
                 unfinished=left,
+                going_on=_counts(connection, found, _GOING_ON),
                 absent=[part.table for part in PARTS if part.table not in found],
                 tables=tables,
                 files=files,
                 missing=missing,
                 sequences=_sequences(connection),
+                sha256=members.sha256,
             )
             archive.writestr(MANIFEST, manifest.model_dump_json(indent=2))
     return manifest
+
+
+@dataclass
+class _Members:
+    """Writes the members of the file, and knows the digest of each."""
+
+    archive: zipfile.ZipFile
+    sha256: dict[str, str] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def writing(self, member: str | zipfile.ZipInfo) -> Iterator[Callable[[bytes], None]]:
+        digest = hashlib.sha256()
+        with self.archive.open(member, "w", force_zip64=True) as file:
+
+            def write(content: bytes) -> None:
+                digest.update(content)
+                file.write(content)
+
+            yield write
+        self.sha256[member if isinstance(member, str) else member.filename] = digest.hexdigest()
 
 
 def _columns(connection: Connection) -> dict[str, list[str]]:
@@ -101,29 +128,33 @@ def _columns(connection: Connection) -> dict[str, list[str]]:
     return found
 
 
-def _count(connection: Connection, found: dict[str, list[str]], table: str, where: str) -> int:
-    if table not in found:
-        return 0
-    return int(connection.execute(sa.text(f"SELECT count(*) FROM {table} AS row WHERE {where}")).scalar_one())  # noqa: S608  constants of ours
+def _counts(connection: Connection, found: dict[str, list[str]], asked: dict[str, tuple[str, str]]) -> dict[str, int]:
+    """How many rows there are of each, without those of which there are none."""
+    counts = {
+        what: int(connection.execute(sa.text(f"SELECT count(*) FROM {table} AS row WHERE {where}")).scalar_one())  # noqa: S608  constants of ours
+        for what, (table, where) in asked.items()
+        if table in found
+    }
+    return {what: count for what, count in counts.items() if count}
 
 
-def _rows(connection: Connection, archive: zipfile.ZipFile, part: Part, columns: list[str]) -> Table:
+def _rows(connection: Connection, members: _Members, part: Part, columns: list[str]) -> Table:
     taken = [name for name in columns if name not in part.begun_anew]
     listed = ", ".join(f'row."{name}"' for name in taken)
     statement = (
         f"SELECT row_to_json(line)::text FROM (SELECT {listed} FROM {part.table} AS row WHERE {part.where}) AS line"  # noqa: S608
     )
     count = 0
-    with archive.open(member(part.table), "w", force_zip64=True) as file:
+    with members.writing(member(part.table)) as write:
         result = connection.execution_options(yield_per=_LINES_A_READ).execute(sa.text(statement))
         for some in result.scalars().partitions(_LINES_A_READ):
-            file.write("".join(f"{line}\n" for line in some).encode())
+            write("".join(f"{line}\n" for line in some).encode())
             count += len(some)
     return Table(rows=count, columns=taken)
 
 
 def _files(
-    connection: Connection, lake: Lake, archive: zipfile.ZipFile, parts: list[Part], found: dict[str, list[str]]
+    connection: Connection, lake: Lake, members: _Members, parts: list[Part], found: dict[str, list[str]]
 ) -> tuple[int, int]:
     """How many files were copied, and how many the lake does not have any more."""
     selects = [
@@ -136,10 +167,10 @@ def _files(
     copied = missing = 0
     for row in connection.execution_options(yield_per=_LINES_A_READ).execute(sa.text(statement)):
         try:
-            with lake.open(row.path) as source:
-                entry = zipfile.ZipInfo(f"{FILES}{row.path}")  # its content is compressed already
-                with archive.open(entry, "w", force_zip64=True) as target:
-                    shutil.copyfileobj(source, target, 1 << 20)
+            entry = zipfile.ZipInfo(f"{FILES}{row.path}")  # its content is compressed already
+            with lake.open(row.path) as source, members.writing(entry) as write:
+                while chunk := source.read(1 << 20):
+                    write(chunk)
         except MissingFileError:
             if row.needed:
                 raise

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, TryAgainError
 from shelfsync.saved_state.load import checked, load
 from shelfsync.saved_state.manifest import MANIFEST
 from shelfsync.saved_state.parts import PARTS
@@ -102,10 +104,13 @@ def test_half_a_file_or_a_changed_one_writes_nothing(saved, opened_new, tmp_path
 
 
 def rewritten(path, target, change):
-    """The file with `change(name, content)` in place of each member."""
+    """The file with `change(name, content)` in place of each member, and a manifest that knows the new digests."""
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
-        for info in old.infolist():
-            new.writestr(info.filename, change(info.filename, old.read(info)))
+        members = {name: change(name, old.read(name)) for name in old.namelist()}
+        manifest = json.loads(members.pop(MANIFEST))
+        manifest["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+        for name, content in (*members.items(), (MANIFEST, json.dumps(manifest))):
+            new.writestr(name, content)
     return target
 
 
@@ -120,6 +125,26 @@ def test_a_row_that_the_database_rejects_undoes_all_of_them(saved, opened_new, t
     with pytest.raises(DataError, match=r"ledger.hold: a row of lines 1 to 3 is rejected .*no row was written"):
         load(new.context.engine, new.context.lake, spoiled, checked(spoiled, chain=None, reads=bool), who="ada")
     assert [part.table for part in PARTS if rows(new.context.engine, part.table)] == []
+    assert [*new.context.lake.folders()] == [], "no file either, so that another state finds an empty lake"
+
+
+def test_a_lake_that_fails_half_way_takes_the_same_file_the_next_time(saved, opened_new):
+    path, _ = saved
+    new = opened_new()
+    engine, lake = new.context.engine, new.context.lake
+    plan = checked(path, chain=None, reads=bool)
+    with zipfile.ZipFile(path) as archive:
+        *some, last = [name.removeprefix("lake/") for name in archive.namelist() if name.startswith("lake/")]
+    in_the_way = Path(lake.root, last)
+    in_the_way.parent.parent.mkdir(parents=True)
+    in_the_way.parent.write_text("a file where a folder has to be")
+    with pytest.raises((OSError, TryAgainError)):
+        load(engine, lake, path, plan, who="ada")
+    assert rows(engine, "ledger.vendor") == []
+    assert [lake.exists(name) for name in some] == [True] * len(some)
+    in_the_way.parent.unlink()
+    assert load(engine, lake, path, plan, who="ada")
+    run(new)
 
 
 def test_a_column_that_only_one_of_the_two_has_is_named(saved, opened_new, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import uuid
 import zipfile
@@ -51,21 +52,38 @@ def test_an_empty_one_is_whole(asked):
     assert asked(EMPTY).rows == {}
 
 
+OPTIONAL = {"paused", "going_on", "sha256"}
+"""An older file does not have these."""
+
+
 @pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format"}))
 @pytest.mark.parametrize("value", [None, "?", -1, [7], {"a": "b"}, 1 << 70])
 def test_a_value_of_another_kind_is_named(asked, name, value):
-    if (name, value) in [("revision", None), ("chain", None), ("paused", None), ("revision", "?"), ("version", "?")]:
+    if (value is None and name in {"revision", "chain", "paused", "sha256"}) or (name, value) in [
+        ("revision", "?"),
+        ("version", "?"),
+    ]:
         return
     with pytest.raises(DataError, match=r"no row was written") as refused:
         asked(EMPTY | {name: value})
     assert name in str(refused.value) or "the chain ?" in str(refused.value)
 
 
-def test_an_older_file_that_does_not_tell_whether_the_chain_was_paused_is_whole(asked):
-    assert asked({key: value for key, value in EMPTY.items() if key != "paused"}).notes == []
+def test_an_older_file_that_tells_less_is_whole(asked):
+    older = {key: value for key, value in EMPTY.items() if key not in OPTIONAL} | {"files": 1}
+    assert asked(older, ("lake/a/b/c", b"1")).notes == []
 
 
-@pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format", "paused"}))
+def test_a_member_that_was_changed_with_its_checksum_is_named(asked):
+    saved = EMPTY | {"files": 1, "sha256": {"lake/a/b/c": hashlib.sha256(b"1").hexdigest()}}
+    assert asked(saved, ("lake/a/b/c", b"1")).manifest.files == 1
+    with pytest.raises(DataError, match=r"lake/a/b/c is not what was saved.*no row was written"):
+        asked(saved, ("lake/a/b/c", b"2"))
+    with pytest.raises(DataError, match=r"ledger.hold.jsonl is not what was saved"):
+        asked(saved, ("lake/a/b/c", b"1"), ("ledger.hold.jsonl", b"{}\n"))
+
+
+@pytest.mark.parametrize("name", sorted({*EMPTY} - {"kind", "format"} - OPTIONAL))
 def test_a_missing_value_is_named(asked, name):
     with pytest.raises(DataError, match=rf"manifest.json: {name}: .*no row was written"):
         asked({key: value for key, value in EMPTY.items() if key != name})

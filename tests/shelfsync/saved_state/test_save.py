@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import hashlib
 import tracemalloc
+import zipfile
 
 import pytest
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError
 from shelfsync.saved_state.load import checked
+from shelfsync.saved_state.manifest import MANIFEST
 from shelfsync.saved_state.save import save
 from shelfsync.store.engine import create_engine
 
@@ -19,8 +22,21 @@ def test_an_open_job_is_named_and_nothing_saved(shop, tmp_path):
     with pytest.raises(DataError, match=r"1 open jobs: .*nothing was saved.*shelfsync recover.*--unfinished"):
         save(context.engine, context.lake, tmp_path / "x.state", chain=None)
     manifest = save(context.engine, context.lake, tmp_path / "x.state", chain=None, unfinished=True)
-    assert manifest.unfinished == {"open jobs": 1}
-    assert "run `shelfsync sync --full` next" in checked(tmp_path / "x.state", chain=None, reads=bool).notes[-1]
+    assert (manifest.unfinished, manifest.going_on) == ({"open jobs": 1}, {"running runs": 1})
+    *_, running, unfinished = checked(tmp_path / "x.state", chain=None, reads=bool).notes
+    assert running.startswith("1 running runs when it was saved: the old installation has to be stopped")
+    assert "run `shelfsync sync --full` next" in unfinished
+
+
+def test_the_digest_of_each_member_is_in_the_manifest(shop, tmp_path):
+    assert shop.sync()["state"] == "succeeded"
+    context = shop.world.app.context
+    manifest = save(context.engine, context.lake, tmp_path / "x.state", chain=None)
+    with zipfile.ZipFile(tmp_path / "x.state") as archive:
+        digests = {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+    del digests[MANIFEST]
+    assert digests == manifest.sha256
+    assert any(name.startswith("lake/") for name in digests)
 
 
 def test_a_database_without_tables_has_no_state(empty_database_url, tmp_path):

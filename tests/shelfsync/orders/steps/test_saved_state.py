@@ -36,8 +36,9 @@ def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
     file.write_text("")
     file.chmod(0o644)  # an empty file is replaced, and what is in it from now on is for its owner alone
     with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
-        code, _, complaint = call("state", "save", str(file))
+        code, shown, complaint = call("state", "save", str(file))
     assert code == 0, complaint
+    assert "1 waiting picking results: stop the services before the new installation starts" in shown
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with zipfile.ZipFile(file) as archive:
         text = b"".join(archive.read(name) for name in archive.namelist())
