@@ -11,7 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.chosen_chain import PREFIX
+from shelfsync.chosen_chain import PREFIX, find_alone_by
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings_file import read_file
 
@@ -56,6 +56,17 @@ def chain_that_was_alone(file: Mapping[str, Any]) -> str | None:
             "Leave it at one of them.",
         )
     return found[0] if found else None
+
+
+def alone_here() -> str | None:
+    """The chain that was alone, by the settings of this process; None: there is none, or the settings cannot be read."""
+    try:
+        return chain_that_was_alone(read_file())
+    except ConfigurationError:
+        return None
+
+
+find_alone_by(alone_here)
 
 
 def names_in(sections: Mapping[str, Any]) -> tuple[str, ...]:

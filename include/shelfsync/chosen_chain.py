@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PREFIX = "SHELFSYNC_CHAINS__"
 OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
@@ -66,13 +66,26 @@ _OWN = re.compile(
     + r")\b"
 )
 _BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook))\b(?!__)")
+_COMMAND = re.compile(r"(`|\bnext: )shelfsync (?!--chain|chains\b)")
+_alone: list[Callable[[], str | None]] = []
+
+
+def find_alone_by(found: Callable[[], str | None]) -> None:
+    """What tells the chain that was alone. The settings file does, and this is below what reads it."""
+    _alone[:] = [found]
+
+
+def keeps_names(chain: str | None) -> bool:
+    """Whether its DAGs, connections and assets have no chain in their names: the only chain's, and the one's that was alone."""
+    return chain is None or any(chain == found() for found in _alone)
 
 
 def own_names(text: str, chain: str | None) -> str:
-    """The text with the variables, DAGs and connections of this chain, where it names those of an installation without chains.
+    """The text with the variables, DAGs, connections and commands of this chain, where it names those of an installation without chains.
 
-    Another chain's would not be read, so who follows such a text would change nothing.
+    Another chain's would not be read, so who follows such a text would change nothing, or another chain.
     """
     if chain is None:
         return text
-    return _BY_NAME.sub(rf"\1__{chain}", _OWN.sub(rf"{variables_of(chain)}\1", text))
+    text = _COMMAND.sub(rf"\1shelfsync --chain {chain} ", _OWN.sub(rf"{variables_of(chain)}\1", text))
+    return text if _BY_NAME.search(text) is None or keeps_names(chain) else _BY_NAME.sub(rf"\1__{chain}", text)

@@ -1,6 +1,7 @@
 """The DAGs of each chain out of one file.
 
-A DAG of the chain `north` is called `catalog_delta_sync__north`; an installation without chains has `catalog_delta_sync`.
+A DAG of the chain `north` is called `catalog_delta_sync__north`; an installation without chains, and the chain that was alone, have
+`catalog_delta_sync`.
 """
 
 from __future__ import annotations

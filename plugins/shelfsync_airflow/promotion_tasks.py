@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync.chosen_chain import chain_in_use
+from shelfsync.chosen_chain import chain_in_use, keeps_names
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
 from shelfsync_airflow.assets import emit
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def changed() -> Asset:
     """An event of it (POST /api/v2/assets/events, or a DAG of the operator that has it as an outlet) starts a run of the chain at once."""
     chain = chain_in_use()
-    uri = "x-shelfsync://promotions/changed" + ("" if chain is None else f"/{chain}")
+    uri = "x-shelfsync://promotions/changed" + ("" if keeps_names(chain) else f"/{chain}")
     return Asset(of_chain("shelfsync_promotions_changed", chain), uri=uri)
 
 

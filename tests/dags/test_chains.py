@@ -68,3 +68,21 @@ def test_a_chain_takes_no_connection_of_another(chains):
 @pytest.mark.parametrize("chain", [None, *CHAINS])
 def test_a_name_tells_its_chain(chain):
     assert chain_of(of_chain("catalog_delta_sync", chain)) == chain
+
+
+@pytest.mark.slow
+def test_the_chain_that_was_alone_keeps_its_dags_so_that_a_second_one_interrupts_nothing(
+    chains, monkeypatch, airflow_database, dag_bag: DagBag
+):
+    monkeypatch.setenv("SHELFSYNC_CHAINS__NORTH__WAS_ALONE", "true")
+    found = DagBag()
+    assert found.import_errors == {}
+    assert set(found.dags) == {*dag_bag.dags, *(f"{name}__south_2" for name in dag_bag.dags)}
+    assert found.dags["catalog_delta_sync"].get_task("shard.wait").start_trigger_args.trigger_kwargs["chain"] == "north"
+    assert [chain_of(of_chain("catalog_delta_sync", chain)) for chain in CHAINS] == list(CHAINS)
+    of_each = {chain: _promotions_asset(found, of_chain("promotions_sync", chain)) for chain in CHAINS}
+    assert of_each["north"] == _promotions_asset(dag_bag, "promotions_sync") != of_each["south_2"]
+
+
+def _promotions_asset(bag: DagBag, dag_id: str) -> list[tuple[str, str]]:
+    return [(one.name, one.uri) for one in bag.dags[dag_id].timetable.asset_condition.objects]

@@ -74,8 +74,7 @@ def two_chains(reachable_folder: Path, erp: Erp) -> Iterator[Installation]:
             assert done.returncode == 0, f"{words}: {done.stdout}\n{done.stderr}"
         _switch_on(up, "catalog_full_sync__north")
         up.run("catalog_full_sync__north")
-        for dag_id in ("catalog_full_sync__demo", "catalog_delta_sync__demo", "catalog_delta_sync__north"):
-            _switch_on(up, dag_id)
+        _switch_on(up, "catalog_delta_sync__north")
         yield up
 
 
@@ -110,7 +109,7 @@ def test_a_change_of_one_chain_is_sent_to_that_chain_alone(two_chains: Installat
     assert _at(two_chains, CHAIN) == before
 
     shelf.move_price(two_chains, VENDOR, sku)
-    two_chains.run("catalog_delta_sync__demo")
+    two_chains.run("catalog_delta_sync")
     assert shelf.differences(two_chains) == []
     assert _differing(two_chains, erp) == []
 
@@ -119,7 +118,7 @@ def test_a_chain_whose_erp_cannot_be_read_stops_no_other(two_chains: Installatio
     erp.file.write_text("vendor,sku\n")
     failing = two_chains.trigger("catalog_delta_sync__north")
     shelf.move_price(two_chains, VENDOR, list(erp.prices)[1])
-    two_chains.run("catalog_delta_sync__demo")
+    two_chains.run("catalog_delta_sync")
     assert shelf.differences(two_chains) == []
     two_chains.ended("catalog_delta_sync__north", failing, expect="failed")
     erp.write()

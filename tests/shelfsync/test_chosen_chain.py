@@ -28,6 +28,8 @@ PROJECT = Path(__file__).resolve().parents[2]
             "catalog_delta_sync__north and catalog_full_sync__north are on",
         ),
         ("(or the connection shelfsync_platform)", "(or the connection shelfsync_platform__north)"),
+        ("next: shelfsync sync --full", "next: shelfsync --chain north sync --full"),
+        ("Run `shelfsync check` again.", "Run `shelfsync --chain north check` again."),
     ],
 )
 def test_what_is_a_chains_own_is_named_so(text, of_north):
@@ -45,11 +47,22 @@ def test_what_is_a_chains_own_is_named_so(text, of_north):
         "SHELFSYNC_CHAINS__SOUTH__ERP__URL",
         "docs/reference/dags.md#catalog_full_sync",
         "housekeeping",
+        "what shelfsync sends",
+        "`shelfsync chains list` shows both",
         "the connection shelfsync_database",
     ],
 )
 def test_what_all_chains_share_keeps_its_name(text):
     assert own_names(text, "north") == text
+
+
+def test_the_chain_that_was_alone_keeps_the_names_of_its_dags_and_connections(monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_CHAINS__DEMO__WAS_ALONE", "true")
+    monkeypatch.setenv("SHELFSYNC_CHAINS__NORTH__CURRENCY", "NOK")
+    text = "catalog_delta_sync is off; shelfsync_erp has no host"
+    assert own_names(text, "demo") == text
+    assert own_names(text, "north") == "catalog_delta_sync__north is off; shelfsync_erp__north has no host"
+    assert own_names("Set SHELFSYNC_ERP__URL.", "demo") == "Set SHELFSYNC_CHAINS__DEMO__ERP__URL."
 
 
 def test_an_error_names_the_setting_of_the_chain_for_which_it_was_made():
