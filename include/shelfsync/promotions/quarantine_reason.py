@@ -78,7 +78,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "base_price_unknown",
         "price",
-        "price {value} waits: the base price of the SKU at this vendor is not known yet; sync the catalog or give base_price",
+        "price {value} waits: the base price of the SKU at this vendor is not known yet; sync the catalog, correct the SKU if no store has it, or give base_price",
     ),
     Reason(
         "bundle_below_one_piece",

@@ -1,7 +1,7 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
-A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, the SKU has no price in it,
-or the ERP has the SKU and quarantine its price.
+A row waits if nothing tells its base price: the vendor has no known catalog, the SKU has no price in it, the ERP has the SKU and
+quarantine its price, or no store of the ERP has the SKU.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`).
@@ -61,12 +61,14 @@ def validate(
     assortment: pa.Table,
     asked: pa.Table | None = None,
     *,
+    elsewhere: pa.Table | None = None,
     rule: Overlap = "earliest",
     now: dt.datetime | None = None,
 ) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown. `rule`: which of two campaigns that overlap runs.
 
-    `asked` (ASKED): SKUs of the ERP that the assortment lacks.
+    `asked` (ASKED): SKUs of the ERP that the assortment lacks. `elsewhere` (ASKED): of the SKUs that both lack, those of other vendors;
+    None: no row has such a SKU, or the other vendors are not known.
     Campaigns that are over at `now` compete with no other.
     """
     findings = quarantine_reason.Findings(rows.num_rows)
@@ -81,6 +83,8 @@ def validate(
     )
     if asked is not None:
         here = here | mask(pc.is_in(column(rows, "sku"), value_set=column(asked, "sku")))
+    if elsewhere is not None:
+        here = here | mask(pc.invert(pc.is_in(column(rows, "sku"), value_set=column(elsewhere, "sku"))))
     findings.note("base_price_unknown", here & mask(base.is_null()))
     lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)

@@ -140,7 +140,7 @@ def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(s
 def test_the_page_shows_some_promotions_alone_and_times_in_the_zone_of_the_chain(make_shop, browse):
     shop = make_shop(time_zone="Asia/Kathmandu")
     for number, sku in enumerate(("a", "stranger", "b")):
-        shop.erp.put(f"c{number}", sku, "8", start=number, end=9)
+        shop.erp.put(f"c{number}", sku, "8", start=number, end=9, base_price="10")
     shop.sync()
     page = browse(shop.world.app)
     ends = f"{shop.erp.now + dt.timedelta(hours=9, minutes=345):%Y-%m-%d %H:%M:%S} +0545"
@@ -161,7 +161,7 @@ def test_the_page_shows_some_promotions_alone_and_times_in_the_zone_of_the_chain
 def test_the_page_shows_the_promotions_of_a_vendor_a_campaign_or_a_sku(shop, browse):
     shop.erp.put("spring-1", "a", "8", name="Frühling")
     shop.erp.put("spring-10", "b", "8", vendor="store-002", name="Autumn")
-    shop.erp.put("other", "stranger", "8", vendor="store-003", name="Other", start=1)
+    shop.erp.put("other", "stranger", "8", vendor="store-003", name="Other", start=1, base_price="10")
     shop.erp.put("other", "c", "8", vendor="store-003", name="Other", start=1)
     shop.sync()
     page = browse(shop.world.app)

@@ -280,7 +280,7 @@ def test_promotions_wait_for_the_catalog_of_their_vendor(shop):
     summary = shop.sync()
     assert (shop.seen(), summary["counts"]["rows_waiting"]) == ({"a": 8.0}, 1)
     assert (
-        "1 rows wait for base prices of 1 vendors (store-009): sync their catalog with `shelfsync sync`, or give base_price"
+        "1 rows wait for base prices of 1 vendors (store-009): sync their catalog with `shelfsync sync`, correct a SKU that no store has, or give base_price"
         in summary["lines"]
     )
     assert [row["vendors"] for row in shop.portal()] == [["store-001"]]

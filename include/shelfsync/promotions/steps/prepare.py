@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.normalise import Normalised
-    from shelfsync.promotions.validate import Validated
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +151,7 @@ class _Preparation:
             prepared.lines.insert(
                 0,
                 f"{prepared.counts['rows_waiting']:,} rows wait for base prices of {len(prepared.waiting)} vendors ({some_of(sorted(prepared.waiting))}): sync their catalog with"
-                " `shelfsync sync`, or give base_price",
+                " `shelfsync sync`, correct a SKU that no store has, or give base_price",
             )
         return prepared
 
@@ -165,7 +164,16 @@ class _Preparation:
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
         asked = asked_beside(self._context, vendor, both.rows, assortment)
-        judged = validate(both.rows, self._heads, assortment, asked, rule=self._settings.overlap, now=self._now)
+        elsewhere = self._asked_elsewhere(both.rows, assortment, asked)
+        judged = validate(
+            both.rows,
+            self._heads,
+            assortment,
+            asked,
+            elsewhere=elsewhere,
+            rule=self._settings.overlap,
+            now=self._now,
+        )
         guarded = guard(
             judged.rows,
             self._heads.all,
@@ -173,7 +181,7 @@ class _Preparation:
             self._settings,
             vendor=vendor,
             asked=asked,
-            elsewhere=self._asked_elsewhere(judged, asked),
+            elsewhere=elsewhere,
             approved=self._approved_keys,
         )
         quarantine = own.quarantine
@@ -213,13 +221,16 @@ class _Preparation:
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
 
-    def _asked_elsewhere(self, judged: Validated, asked: pa.Table | None) -> pa.Table | None:
+    def _asked_elsewhere(self, rows: pa.Table, assortment: pa.Table, asked: pa.Table | None) -> pa.Table | None:
         """The price of other vendors for SKUs that neither this one nor its rows of the ERP have: a campaign names them for all."""
         import pyarrow.compute as pc
 
         from shelfsync.rows.alignment import column
 
-        lacking = judged.unknown
+        if not assortment.num_rows:
+            return None
+        skus = pc.unique(column(rows, "sku"))
+        lacking = skus.filter(pc.invert(pc.is_in(skus, value_set=column(assortment, "sku"))))
         if asked is not None:
             lacking = lacking.filter(pc.invert(pc.is_in(lacking, value_set=column(asked, "sku"))))
         if not len(lacking):

@@ -98,7 +98,7 @@ def test_a_dry_run_reports_time_and_reasons_and_leaves_the_quarantine_as_it_is(s
 
 def test_the_status_has_problems_first_and_reasons_with_samples_and_names_the_vendors_that_reject(shop):
     for number, sku in enumerate(("a", "stranger", "b")):
-        shop.erp.put(f"c{number}", sku, "8", start=number, end=9)
+        shop.erp.put(f"c{number}", sku, "8", start=number, end=9, base_price="10")
     shop.erp.put("c3", "c", "12")
     shop.sync()
     status = shop.world.app.promotions.status()

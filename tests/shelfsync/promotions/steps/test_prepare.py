@@ -226,6 +226,22 @@ def test_a_price_for_all_vendors_is_compared_with_others_where_the_erp_lacks_the
 
 
 @pytest.mark.slow
+def test_a_price_of_a_sku_that_the_erp_has_at_no_store_waits_until_the_catalog_has_it(shop):
+    shop.erp.put("c1", "later", "8")
+    shop.erp.put("c2", "never", "0.10", vendor="*")
+    shop.erp.put("c3", "a", "8")
+    summary = shop.sync()
+    assert (shop.seen(), summary["pairs"]["rejected"]) == ({"a": 8.0}, 0)
+    assert "4 rows wait for base prices of 3 vendors" in "\n".join(summary["lines"])
+    shop.world.erp.put("store-001", "later", "10.00")
+    titled = {"title": "new", "price": 10.0, "active": True}
+    shop.world.platform.put_products("store-001", [{"sku": sku, **titled} for sku in (*SKUS, "later")])
+    shop.world.sync()
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "later": 8.0}
+
+
+@pytest.mark.slow
 def test_a_store_without_a_known_assortment_gets_no_campaign(make_shop):
     shop = make_shop()
     for number in range(30):
