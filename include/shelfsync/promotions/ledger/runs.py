@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import ShelfsyncError, in_one_line
 from shelfsync.promotions.ledger.tables import promotion_fence, promotion_generation, promotion_run
 from shelfsync.store.metadata import first_end, instant
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Iterator
 
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Engine
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,20 @@ def extracted(connection: Connection, run_id: int, *, manifest_path: str, proof:
         "manifest_path": manifest_path,
         "proof": proof,
         "complete": complete,
+        "error": None,
     }
-    connection.execute(promotion_run.update().where(promotion_run.c.run_id == run_id).values(values))
+    connection.execute(_of(run_id).values(values))
+
+
+@contextmanager
+def cause_kept(engine: Engine, run_id: int) -> Iterator[None]:
+    """If the step raises an error, the run keeps it as its cause for the report, which another process may write."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(Exception), engine.begin() as connection:  # if the ledger is away too, the first error counts
+            connection.execute(_of(run_id).values(error=in_one_line(error)))
+        raise
 
 
 def pass_fence(connection: Connection, generation: int) -> bool:
@@ -77,12 +91,16 @@ def pass_fence(connection: Connection, generation: int) -> bool:
 
 def planned(connection: Connection, run_id: int, report: dict[str, Any]) -> None:
     """Marks the run as planned: its requests are committed."""
-    values = {"state": "planned", "report": report, "planned_at": instant()}
-    connection.execute(promotion_run.update().where(promotion_run.c.run_id == run_id).values(values))
+    values = {"state": "planned", "error": None, "report": report, "planned_at": instant()}
+    connection.execute(_of(run_id).values(values))
 
 
 def close(connection: Connection, run_id: int, *, state: str, error: str | None) -> None:
     """Ends a run."""
     row = promotion_run.c
     values = {"state": state, "error": error, "finished_at": first_end(row.finished_at, row.state, state)}
-    connection.execute(promotion_run.update().where(promotion_run.c.run_id == run_id).values(values))
+    connection.execute(_of(run_id).values(values))
+
+
+def _of(run_id: int) -> sa.Update:
+    return promotion_run.update().where(promotion_run.c.run_id == run_id)

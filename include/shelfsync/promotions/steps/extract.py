@@ -38,6 +38,11 @@ def open_run(context: Context, key: str, *, dry_run: bool) -> int:
 
 def extract(context: Context, run_id: int) -> dict[str, Any]:
     """Reads the ERP's promotions once; `{"rows", "vendors", "proof"}`. A run that was planned is not read again."""
+    with promotion_runs.cause_kept(context.engine, run_id):
+        return _extract(context, run_id)
+
+
+def _extract(context: Context, run_id: int) -> dict[str, Any]:
     with context.engine.connect() as connection:
         run = promotion_runs.read(connection, run_id)
 

@@ -55,7 +55,8 @@ def plan(context: Context, run_id: int) -> dict[str, Any]:
         run = promotion_runs.read(connection, run_id)
     if run.planned_at is not None or run.generation is None:
         return run.report or {"counts": {}, "actions": [], "lines": ["nothing was read"]}
-    prepared = prepare(context, run)
+    with promotion_runs.cause_kept(context.engine, run_id):
+        prepared = prepare(context, run)
     planned, known = _steps(context, run, prepared)
     requests = _requests(context, prepared, planned, known)
     report = _report(context, prepared, planned, requests)

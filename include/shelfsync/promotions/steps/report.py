@@ -53,7 +53,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
         pairs = _pairs(connection, run_id)
         rejected_by_vendor = [dict(row) for row in connection.execute(sa.text(_REJECTED), {"run": run_id}).mappings()]
-        state, error = _verdict(run, jobs, troubles, rejected_by_vendor, pairs["accepted"])
+        state, error = _verdict(run, jobs, troubles, rejected_by_vendor, pairs)
         promotion_runs.close(connection, run_id, state=state, error=error)
         record.RUN.copy(connection, [run_id])
         waits = None if run.dry_run else holds.waits(connection)
@@ -87,26 +87,35 @@ def _verdict(
     jobs: list[PromotionJob],
     troubles: list[str],
     rejected_by_vendor: list[dict[str, Any]],
-    accepted: int,
+    pairs: dict[str, int],
 ) -> tuple[str, str | None]:
     if run.state == "superseded":
         return "superseded", run.error
     if run.planned_at is None:
-        return "failed", "the plan was not made; see the log of the step before"
-    unknown = [row for row in rejected_by_vendor if row["reason"] == INVALID_VENDOR]
+        return "failed", run.error or "the plan was not made; see the log of the step before"
     if troubles:
         every = len(troubles) == len(jobs)
         return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
-    if unknown:
-        named = some_of([row["vendor"] for row in unknown])
-        return "partly_failed" if accepted else "failed", (
-            f"the platform does not know {len(unknown)} vendors ({named}) and rejected all {sum(row['pairs'] for row in unknown):,} pairs of them;"
-            " `shelfsync check` compares the vendors of the ERP and the platform"
-        )
+    if why := _why_rejected(rejected_by_vendor, pairs):
+        return "partly_failed" if pairs["accepted"] else "failed", why
     if unread := (run.report or {}).get("unread"):
         vendor, why = next(iter(unread.items()))
         return "partly_failed", f"{len(unread)} vendors could not be read ({some_of(unread)}): {vendor}: {why}"
     return "succeeded", None
+
+
+def _why_rejected(rejected_by_vendor: list[dict[str, Any]], pairs: dict[str, int]) -> str | None:
+    """Why the rejections are a failure of the run: a vendor is unknown, or no pair was accepted. None: they are none."""
+    if unknown := [row for row in rejected_by_vendor if row["reason"] == INVALID_VENDOR]:
+        named = some_of([row["vendor"] for row in unknown])
+        return (
+            f"the platform does not know {len(unknown)} vendors ({named}) and rejected all {sum(row['pairs'] for row in unknown):,} pairs of them;"
+            " `shelfsync check` compares the vendors of the ERP and the platform"
+        )
+    if not pairs["rejected"] or pairs["rejected"] < pairs["sent"]:
+        return None
+    most = "".join(f", such as at {row['vendor']}: {row['reason']}" for row in rejected_by_vendor[:1])
+    return f"the platform rejected all {pairs['sent']:,} pairs{most}"
 
 
 def rejection_lines(rejected_by_vendor: list[dict[str, Any]]) -> list[str]:

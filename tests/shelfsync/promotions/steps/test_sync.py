@@ -9,7 +9,7 @@ import pytest
 
 from promotion_shop import SKUS, STORES
 from shelfsync.cli.sync import run_error
-from shelfsync.errors import ExitCode, StaleRunError
+from shelfsync.errors import ExitCode, ShelfsyncError, StaleRunError
 
 
 @pytest.mark.slow
@@ -177,6 +177,33 @@ def test_each_pair_that_the_platform_rejects_is_recorded_and_not_sent_again(shop
     shop.sync()
     assert shop.seen("store-002") == {"a": 6.0}
     assert shop.rows("SELECT sku FROM ledger.promotion_rejection") == [("b",)]
+
+
+@pytest.mark.slow
+def test_a_run_of_which_no_pair_was_accepted_has_failed(shop):
+    shop.erp.put("c1", "stranger", "8", base_price="10")
+    summary = shop.sync()
+    assert (summary["state"], run_error(summary).exit_code) == ("failed", ExitCode.FAILURE)
+    assert summary["error"] == "the platform rejected all 1 pairs, such as at store-001: missing SKU"
+    assert shop.sync()["state"] == "succeeded", "what is rejected is not sent again"
+
+
+@pytest.mark.slow
+def test_a_run_whose_reading_failed_reports_why_until_one_is_read(shop):
+    path = shop.world.app.promotions
+    run = path.open_run("test/unread", dry_run=False)
+    shop.world.erp.execute("ALTER TABLE promotion RENAME TO moved")
+    with pytest.raises(ShelfsyncError):
+        path.extract(run)
+    assert "promotion" in path.report(run)["error"]
+    assert (
+        "no such table: promotion"
+        in shop.rows("SELECT error FROM ledger.promotion_run ORDER BY run_id DESC LIMIT 1")[0][0]
+    )
+    shop.world.erp.execute("ALTER TABLE moved RENAME TO promotion")
+    path.extract(path.open_run("test/unread", dry_run=False))
+    path.plan(run)
+    assert path.report(run)["error"] is None
 
 
 @pytest.mark.slow
