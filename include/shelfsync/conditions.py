@@ -21,6 +21,7 @@ from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
+from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import quarantine, record
@@ -55,6 +56,8 @@ JUDGED_SKUS = 20
 """A share of a store's SKUs is judged from so many: those of the last results, and those of the ERP's rows."""
 MISSING_EVENTS = 1
 """So many jobs that ended by polling since calls were rejected show that their events are missing."""
+STILL_MANY = 0.8
+"""Rows in quarantine are over below this part of the share that reports them, so that a row more or less does not open and close the alert."""
 _OUTAGES_S = 7 * 86_400.0
 """The newest run of a kind may be so old; an outage before that explains none."""
 DAG_KINDS = ("dag_off", "dag_late")
@@ -97,8 +100,12 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
         log.warning("watch: %s", one.line)
     for one in kept.closed:
         log.info("watch: over: %s %s", KINDS[one.kind].title, one.subject)
-    counts = {"opened": [one.line for one in kept.opened], "closed": [one.message for one in kept.closed]}
-    return {**counts, **send_due(context)}
+    result: dict[str, Any] = {
+        "opened": [one.line for one in kept.opened],
+        "closed": [one.message for one in kept.closed],
+    }
+    result |= send_due(context)
+    return result
 
 
 def report_gauges(context: Context) -> None:
@@ -203,23 +210,22 @@ def _runs(_: Context, connection: Connection) -> Found:
     Of campaigns a part is enough: a store that cannot be read has no condition of its own.
     """
     away = _while_away(connection)
-    rows = [
-        one for one in _failed(connection) if not away((outages.PLATFORM, outages.ERP), one.started_at, one.finished_at)
-    ]
-    campaigns = promotion_run.c
-    columns = (campaigns.run_id, sa.literal("promotions"), campaigns.error, campaigns.started_at, campaigns.finished_at)
-    over = sa.and_(campaigns.finished_at.is_not(None), ~campaigns.dry_run)
-    newest = sa.select(*columns, campaigns.state).where(over).order_by(campaigns.run_id.desc()).limit(1)
-    rows += [
-        _Failed(*row[:-1])
-        for row in connection.execute(newest)
-        if row.state in {"failed", "partly_failed"}
-        and not away((outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at)
-    ]
-    return {
+    found = {
         ("run_failed", one.kind): f"run {one.run_id} ({one.kind}) failed: {one.error or 'see `shelfsync runs show`'}"
-        for one in rows
+        for one in _failed(connection)
+        if not away((outages.PLATFORM, outages.ERP), one.started_at, one.finished_at)
     }
+    over = sa.and_(promotion_run.c.finished_at.is_not(None), ~promotion_run.c.dry_run)
+    newest = sa.select(promotion_run).where(over).order_by(promotion_run.c.run_id.desc()).limit(1)
+    for row in connection.execute(newest):
+        if row.state in {"failed", "partly_failed"} and not away(
+            (outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at
+        ):
+            how = "failed" if row.state == "failed" else "failed in part"
+            found["campaigns_failed", ""] = (
+                f"promotion run {row.run_id} {how}: {row.error or 'see `shelfsync promotions status`'}"
+            )
+    return found
 
 
 def _stores(context: Context, connection: Connection) -> Found:
@@ -234,6 +240,7 @@ def _stores(context: Context, connection: Connection) -> Found:
     columns = (run.c.run_id, run.c.started_at, run.c.finished_at)
     times = {row.run_id: row for row in connection.execute(sa.select(*columns).where(of_failed))}
     late_s = context.settings.alerts.late_minutes * 60
+    crowded = {one["subject"] for one in alerts.open_alerts(connection, ("rows_quarantined",))}
     for row in rows:
         vendor, oldest = row["vendor"], row["oldest_unacknowledged_s"]
         if is_late(row, late_s=late_s):
@@ -246,7 +253,9 @@ def _stores(context: Context, connection: Connection) -> Found:
                 f"{vendor}: run {row['last_run']} failed in {row['failed_step']}: {row['error']}"
             )
         total, quarantined = row["erp_rows"] or 0, row["quarantined"] or 0
-        share = context.settings.alerts.quarantined_share
+        if row["failed_step"] == "normalise" or (row["error"] or "").startswith(NO_ROWS):
+            total = 0  # every row is faulty, or none is left: store_failed reports it
+        share = context.settings.alerts.quarantined_share * (STILL_MANY if vendor in crowded else 1)
         if total >= JUDGED_SKUS and quarantined > share * total:  # headings and sums of a list for people are no rows
             no_rows = sum(group["rows"] for group in quarantine.groups(connection, vendor=vendor, reason="no_row"))
             total, quarantined = total - no_rows, quarantined - no_rows
@@ -411,7 +420,7 @@ _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("platform_away", "erp_away"): _away,
     ("not_read",): _not_read,
     ("erp_still",): _still,
-    ("run_failed",): _runs,
+    ("run_failed", "campaigns_failed"): _runs,
     ("store_late", "store_failed", "unaccounted", "rows_quarantined"): _stores,
     ("hold_waits", "hold_expires"): _holds,
     ("paused",): _paused,

@@ -260,7 +260,7 @@ def test_a_failed_run_of_campaigns_is_an_alert_until_one_succeeds(context, state
     run = "INSERT INTO ledger.promotion_run (run_key, state, error, finished_at) VALUES (:key, :state, :error, now())"
     with context.engine.begin() as connection:
         connection.execute(sa.text(run), {"key": "1", "state": state, "error": "no rows"})
-    assert kinds(context) == {("run_failed", "promotions")}
+    assert kinds(context) == {("campaigns_failed", "")}
     with context.engine.begin() as connection:
         connection.execute(sa.text(run), {"key": "2", "state": "succeeded", "error": None})
     assert kinds(context) == set()
@@ -355,6 +355,31 @@ def test_a_store_of_whose_rows_too_many_cannot_be_sent_is_an_alert_until_they_ca
         world.erp.put("store-001", sku, "2.00")
     world.sync("delta")
     assert kinds(context) == set()
+
+
+@pytest.mark.slow
+def test_faulty_rows_around_the_share_open_and_close_nothing_and_a_store_that_has_none_left_is_one_alert(
+    world, context
+):
+    known = [f"sku-{number}" for number in range(29)]
+    world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
+    for sku in known:
+        world.erp.put("store-001", sku, "2.00")
+    for sku in known[:4]:
+        world.erp.put("store-001", sku, "EUR 2.00")
+    world.sync("full")
+    assert kinds(context) == {("rows_quarantined", "store-001")}
+    world.erp.put("store-001", known[0], "2.00")
+    world.sync("delta")
+    assert kinds(context) == {("rows_quarantined", "store-001")}, "a tenth of the rows, which would not open it"
+    world.erp.execute("UPDATE stock SET price = 'EUR 2.00'")
+    world.sync("delta")
+    assert {kind for kind, _ in kinds(context)} <= {"store_failed", "run_failed"}, "every row is faulty"
+    world.erp.execute("DELETE FROM stock")
+    world.erp.put("store-002", "a", "2.00")
+    world.sync("full")
+    assert ("store_failed", "store-001") in kinds(context), "the store left the ERP"
+    assert ("rows_quarantined", "store-001") not in kinds(context)
 
 
 @pytest.mark.slow

@@ -55,6 +55,15 @@ KINDS = {
         _kind("store_late", Severity.SEVERE, "a store is late", _AS_BEFORE, _TRIES, "changes-not-acknowledged.md"),
         _kind("run_failed", Severity.WARNING, "a run failed", _AS_BEFORE, _TRIES, "nothing-is-sent.md"),
         _kind(
+            *(
+                "campaigns_failed",
+                Severity.WARNING,
+                "campaigns are not sent",
+                "They miss a new campaign, or see an old one.",
+            ),
+            *("The next promotions_sync tries again.", "promotion-failed.md"),
+        ),
+        _kind(
             *("store_failed", Severity.WARNING, "a store's run failed", "This store shows what it showed before."),
             *("The next run tries it again. Every other store goes on.", Alarm.VENDOR_FAILED),
         ),

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from shelfsync.erp.complete_extract import Extract, Proof
 
 log = logging.getLogger(__name__)
+
+NO_ROWS = "not one row in the extract"
+"""What begins the error of a store whose rows have all left the ERP."""
 in_report = logs.in_report(__name__)
 
 
@@ -235,9 +238,7 @@ def _missing(context: Context, name: str, skus: int, new: Collection[str]) -> st
     """
     theirs = [one for one in VendorIds.of(context.settings.erp).erp_ids([name]) if one != name]
     called = f" (the ERP's store {theirs[0]})" if theirs else ""
-    what = (
-        f"not one row in the extract{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
-    )
+    what = f"{NO_ROWS}{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
     if alike := sorted(one for one in new if one != name and _letters(one) == _letters(name)):
         return f"{what} The extract has {alike[0]!r}, which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS, or correct the ERP"
     return (
