@@ -301,6 +301,7 @@ def warnings(context: Context) -> list[str]:
         *([] if exposed is None else [exposed]),
         *nameless,
         *_no_route(context.settings),
+        *_no_limit_of_stillness(context.settings),
     ]
 
 
@@ -310,6 +311,15 @@ def _no_route(settings: Settings) -> list[str]:
         return []
     return [
         "SHELFSYNC_ALERTS__ROUTES names no route, so no person gets a message about an alert (docs/how-to/alarms.md)"
+    ]
+
+
+def _no_limit_of_stillness(settings: Settings) -> list[str]:
+    """A chain in operation that no alert tells of an ERP whose file or copy is renewed no more."""
+    if settings.alerts.unchanged_minutes is not None or not _is_elsewhere(settings.platform.base_url):
+        return []
+    return [
+        "SHELFSYNC_ALERTS__UNCHANGED_MINUTES is not set, so an ERP whose file or copy is renewed no more raises no alert (docs/how-to/alarms.md)"
     ]
 
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync import display, metrics, outages
+from shelfsync.alerts import heartbeat
 from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+HEARTBEAT = "SHELFSYNC_ALERTS__HEARTBEAT"
 STOPS = 2
 """So many stops in a row by the platform are more than a limit that was reached once."""
 POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
@@ -72,7 +74,7 @@ class Growing(NamedTuple):
 
 
 def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> dict[str, Any]:
-    """Opens and closes alerts by what is wrong now, and sends their messages: `{"opened", "closed", "sent", "refused"}`.
+    """Opens and closes alerts by what is wrong now, sends their messages and a heartbeat: `{"opened", "closed", "sent", "refused"}`.
 
     `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay as they are.
 
@@ -105,6 +107,11 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
         "closed": [one.message for one in kept.closed],
     }
     result |= send_due(context)
+    address = context.settings.alerts.heartbeat
+    refusal = None if address is None or result["refused"] else heartbeat.call(address)
+    if refusal is not None:
+        log.warning("watch: the monitor at %s took no heartbeat: %s", HEARTBEAT, refusal)
+        result["refused"] = {HEARTBEAT: refusal}
     return result
 
 

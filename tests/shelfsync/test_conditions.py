@@ -8,11 +8,14 @@ import datetime as dt
 import pytest
 import sqlalchemy as sa
 
-from shelfsync import conditions, outages
+from message_services import Chat
+from shelfsync import check, conditions, outages
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.ledger import source_columns
 from shelfsync.orders.steps import watch as orders_watch
+from shelfsync.settings import AlertRoute
+from shelfsync.settings.section import ServiceAddress
 
 PRODUCT = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
@@ -138,6 +141,20 @@ def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, co
     older(context, "ledger.feed", "read_at", 50)
     world.sync("delta")
     assert {kind for kind, _ in kinds(limited)} == {"erp_still", "hold_waits"}, "a held change comes with each reading"
+
+
+def test_check_names_an_erp_whose_standing_still_no_alert_reports(context):
+    platform = context.settings.platform.model_copy(update={"base_url": "https://platform.example"})
+    elsewhere = dataclasses.replace(context, settings=context.settings.model_copy(update={"platform": platform}))
+
+    def named(context):
+        return any("SHELFSYNC_ALERTS__UNCHANGED_MINUTES is not set" in line for line in check.warnings(context))
+
+    assert [named(one) for one in (elsewhere, with_alerts(elsewhere, unchanged_minutes=45), context)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_held_price_waits_and_its_hold_is_about_to_expire(world, context):
@@ -380,6 +397,25 @@ def test_faulty_rows_around_the_share_open_and_close_nothing_and_a_store_that_ha
     world.sync("full")
     assert ("store_failed", "store-001") in kinds(context), "the store left the ERP"
     assert ("rows_quarantined", "store-001") not in kinds(context)
+
+
+def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arrive(context):
+    chat = Chat()
+    try:
+        watched = with_alerts(context, heartbeat=ServiceAddress(f"http://{chat.host}/beat-canary"))
+        assert conditions.watch(watched)["refused"] == {}
+        assert chat.beats == 1
+        chat.refuses = True
+        assert conditions.watch(watched)["refused"] == {conditions.HEARTBEAT: "status 503"}
+        route = AlertRoute(name="chat", address=chat.address)
+        outages.failed(context.engine, outages.PLATFORM, "503")
+        older(context, "ledger.outage", "began_at", 2)
+        assert set(conditions.watch(with_alerts(watched, routes=(route,)))["refused"]) == {"chat"}
+        assert chat.beats == 2, "an alert does not arrive, and the monitor has to report that"
+    finally:
+        chat.close()
+    refused = conditions.watch(watched)["refused"][conditions.HEARTBEAT]
+    assert "beat-canary" not in refused
 
 
 @pytest.mark.slow

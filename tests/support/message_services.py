@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 class Chat:
-    """Takes any POST. `taken`: the documents; `keys`: the header Idempotency-Key of each; `arrived` is called before each answer."""
+    """Takes any POST, and counts each GET in `beats`. `taken`: the documents; `keys`: the header Idempotency-Key of each; `arrived` is called before each answer."""
 
     def __init__(self) -> None:
         self.taken: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.beats = 0
         self.refuses = False
         self.arrived: Callable[[], None] = lambda: None
         chat = self
@@ -39,6 +40,11 @@ class Chat:
                 self.send_response(503 if chat.refuses else 200)
                 self.end_headers()
                 self.wfile.write(b"ok")  # as Slack answers
+
+            def do_GET(self) -> None:
+                chat.beats += 1
+                self.send_response(503 if chat.refuses else 200)
+                self.end_headers()
 
             def log_message(self, *_: object) -> None:
                 """Prints nothing."""

@@ -91,3 +91,9 @@ def test_stores_without_opening_hours_are_always_open_and_hours_without_length_a
 def test_half_quiet_hours_and_impossible_times_are_refused(options):
     with pytest.raises(ValueError, match=r"quiet hours need|is no time of the day"):
         route(**options)
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "monitor.example.com/beat", "json://monitor.example.com"])
+def test_a_heartbeat_goes_to_a_web_address_alone(address):
+    with pytest.raises(ValueError, match="has to begin with https://"):
+        AlertSettings(heartbeat=address)
