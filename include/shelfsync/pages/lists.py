@@ -41,14 +41,15 @@ class Field:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a person sees. `kind`: text, number, id, when, price, state (a word of `words`); or product, store, run, alert, order:
-    links.
+    """A column that a person sees. `kind`: text, number, id, when, price, state (a word of `words`); or product, store, run, alert, order and
+    promotion, which are links. `text`: the column that has the text of the link, if it is not empty.
     """
 
     name: str
     title: str
     kind: str = "text"
     words: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
 
 
 @dataclass(frozen=True)

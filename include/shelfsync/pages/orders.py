@@ -1,23 +1,64 @@
-"""The orders of today, and one order. No page of orders shows personal data."""
+"""Every order, what needs a person, and one order. No page of orders shows personal data."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_404_NOT_FOUND
 
+from shelfsync.orders.order_state import RANK
 from shelfsync.orders.steps import lists
+from shelfsync.pages.lists import Chip, Column, Field, list_file, list_values
 from shelfsync.pages.shell import Page, context, show
 
 ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
 
+_STATES = {state: state.replace("_", " ").lower() for state in RANK}
+_BAD = ("rejected", "overtaken")
+_FIELDS = (
+    Field("state", "state", _STATES),
+    Field("open", "still to be picked", {"yes": "yes"}),
+    Field("vendor", "store"),
+    Field("number", "code or number"),
+    Field("result", "picking result", {state: state for state in _BAD}),
+)
+_COLUMNS = (
+    Column("placed_at", "placed", "when"),
+    Column("vendor", "store", "store"),
+    Column("order_id", "order", "order", text="order_code"),
+    Column("status", "state", "state", _STATES),
+    Column("promised_for", "promised for", "when"),
+    Column("items", "items", "number"),
+    Column("fees", "fees", "price"),
+    Column("order_total", "total", "price"),
+    Column("handed_over", "at the store"),
+    Column("result", "picking result"),
+    Column("result_state", "its state"),
+    Column("result_error", "error"),
+)
+
 
 @ORDERS.router.get("/orders")
-def today(request: Request) -> HTMLResponse:
-    """Orders of today and open orders, alarms, and how far each store's history was read. No order page shows personal data."""
-    return show(request, "orders.html", title="Orders", **lists.today(context(request)))
+def orders(request: Request) -> HTMLResponse:
+    """Every order, alarms, and how far the history of stores was read. No order page shows personal data."""
+    found = lists.today(context(request))
+    values = list_values(request, lists.ORDERS, ORDERS.path, _FIELDS, _COLUMNS)
+    values["rows"] = [{**row, "bad": row["result_state"] in _BAD} for row in values["rows"]]
+    asked = values["asked"]
+    is_open = Chip("still to be picked", found["open"], "open=yes", chosen="open" in asked.filters)
+    if asked.filters:
+        empty = "There is no such order."
+    else:
+        empty = "No order yet. The platform reports each order by webhook; DAG `orders_fulfilment` processes it."
+    return show(request, "orders.html", title=ORDERS.title, chips=[is_open], empty=empty, **found, **values)
+
+
+@ORDERS.router.get("/orders.csv")
+def orders_file(request: Request) -> StreamingResponse:
+    """All orders that the page has with this filter."""
+    return list_file(request, lists.ORDERS, "orders.csv")
 
 
 @ORDERS.router.get("/orders/{order_id}")

@@ -3,53 +3,61 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_404_NOT_FOUND
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import (
-    First,
-    Number,
-    Page,
-    Text,
-    context,
-    show,
-)
+from shelfsync.pages.lists import Column, Field, list_file, list_values
+from shelfsync.pages.shell import First, Number, Page, context, show
+from shelfsync.promotions.steps.status import PROMOTIONS as EVERY
 from shelfsync.promotions.steps.status import STATES, one, status
 
 PROMOTIONS = Page("/promotions", "Promotions", ("promotions_sync", "promotions_recover"))
 
 ROWS = 500
-"""Promotions or SKUs a page."""
+"""SKUs a page."""
+_FIELDS = (
+    Field("state", "state", {state: state for state in STATES}),
+    Field("vendor", "store"),
+    Field("campaign", "campaign or name"),
+    Field("sku", "SKU"),
+    Field("problems", "with problems", {"true": "yes"}),
+)
+_COLUMNS = (
+    Column("state", "state"),
+    Column("campaign", "campaign"),
+    Column("promotion_id", "name", "promotion", text="name"),
+    Column("stores", "stores"),
+    Column("skus", "SKUs", "number"),
+    Column("start_time", "from", "when"),
+    Column("end_time", "to", "when"),
+    Column("in_flight", "requests on their way", "number"),
+    Column("rejected", "rejected", "number"),
+    Column("doubtful", "without a result", "number"),
+)
 
 
 @PROMOTIONS.router.get("/promotions")
-def promotions(
-    request: Request,
-    state: Text = "",
-    vendor: Text = "",
-    campaign: Text = "",
-    sku: Text = "",
-    first: First = 0,
-    *,
-    problems: bool = False,
-) -> HTMLResponse:
-    """The same as `shelfsync promotions status`, with its options; 500 promotions a page."""
-    chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku}
-    given = {name: text for name, text in chosen.items() if text}
-    found = status(context(request), **given, problems=problems, first=first, rows=ROWS)
-    after = first + ROWS if first + ROWS < found["promotions_found"] else None
-    query = {**given, **({"problems": "true"} if problems else {}), "first": after}
-    values: dict[str, Any] = {
-        "chosen": {**chosen, "problems": problems},
-        "first": first,
-        "more": None if after is None else urlencode(query),
-        "states": STATES,
-    }
-    return show(request, "promotions.html", title="Promotions", **found, **values)
+def promotions(request: Request) -> HTMLResponse:
+    """The same as `shelfsync promotions status`, with its options."""
+    values = list_values(request, EVERY, PROMOTIONS.path, _FIELDS, _COLUMNS)
+    for row in values["rows"]:
+        row["stores"] = "all" if row["vendors"] == ["*"] else len(row["vendors"])
+        row["bad"] = row["rejected"] or row["doubtful"] or row["state"] == "failed"
+    if values["asked"].filters:
+        empty = "No promotion of the last days fits."
+    else:
+        empty = "No promotion in the last days. DAG `promotions_sync` or `shelfsync promotions sync` reads the ERP's."
+    found = status(context(request), rows=0)
+    return show(request, "promotions.html", title=PROMOTIONS.title, chips=(), empty=empty, **found, **values)
+
+
+@PROMOTIONS.router.get("/promotions.csv")
+def promotions_file(request: Request) -> StreamingResponse:
+    """All promotions that the page has with this filter."""
+    return list_file(request, EVERY, "promotions.csv")
 
 
 @PROMOTIONS.router.get("/promotions/{number}")

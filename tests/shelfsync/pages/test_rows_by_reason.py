@@ -39,7 +39,9 @@ def test_rejected_products_stand_by_reason_with_what_to_do_and_one_is_sent_again
     shown = pages.get("/rejections").text
     assert "product not found" in shown
     assert "Have the product created on the platform" in shown
-    assert re.search(r'<td class="n">7<td class="n">2<td class="id">20', shown), "seven rows of two vendors, and since when"
+    assert re.search(r'<td class="n">7<td class="n">2<td class="id">20', shown), (
+        "seven rows of two vendors, and since when"
+    )
     sent = pages.post(
         "/rejections/release", data={"vendor": "store-001", "sku": "u1", "asked_sku": "u"}, follow_redirects=False
     )

@@ -12,12 +12,11 @@ from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
-from shelfsync.orders.ledger.tables import customer_order as ledger_order
-from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
+from shelfsync.orders.ledger.tables import hand_over, order_version
 from shelfsync.orders.order_state import load_version
 from shelfsync.orders.steps.watch import KINDS
-from shelfsync.orders.warehouse.record import IS_OPEN, customer_order, order_item
-from shelfsync.store.metadata import instant
+from shelfsync.orders.warehouse.record import IS_OPEN, PLACED, customer_order, order_item
+from shelfsync.store.keyset_list import KeysetList, Order, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,28 +25,59 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
 
-_OPEN = ("RECEIVED", "ACCEPTED")
 _QUARANTINED_MAX = 100
 _OTHERS_MAX = 9
-_SHOWN = (
-    *("order_id", "vendor", "order_code", "external_order_id", "status", "transport_type", "order_type", "placed_at"),
-    *("promised_for", "accepted_for", "fulfilled_at", "order_total"),
+_STORES_MAX = 50
+_COUNT = f"SELECT count(*) FROM warehouse.customer_order WHERE {IS_OPEN}"  # noqa: S608  of constants
+
+ORDERS = KeysetList(
+    f"""(
+    SELECT o.order_id, o.vendor, o.order_code, o.external_order_id, o.status, o.transport_type, o.order_type, o.placed_at, o.updated_at,
+        o.promised_for, o.accepted_for, o.fulfilled_at, o.order_total, o.order_total - o.sub_total AS fees, {PLACED.format("o.")} AS listed_at,
+        (SELECT first_seen_at FROM ledger.customer_order AS known WHERE known.order_id = o.order_id) AS first_seen_at,
+        (SELECT has_odd_time FROM ledger.customer_order AS known WHERE known.order_id = o.order_id) AS has_odd_time, last.action AS result, last.state AS result_state, last.error AS result_error,
+        (SELECT state FROM ledger.hand_over AS given WHERE given.order_id = o.order_id AND given.kind = 'new') AS handed_over,
+        (SELECT count(*) FROM warehouse.order_item AS item WHERE item.order_id = o.order_id) AS items
+    FROM warehouse.customer_order AS o LEFT JOIN LATERAL (
+        SELECT action, state, error FROM ledger.picking_result AS r WHERE r.order_id = o.order_id ORDER BY result_no DESC LIMIT 1
+    ) AS last ON true
+) AS listed""",  # noqa: S608  of constants
+    (
+        *(
+            "order_id",
+            "vendor",
+            "order_code",
+            "external_order_id",
+            "status",
+            "transport_type",
+            "order_type",
+            "placed_at",
+        ),
+        *("promised_for", "accepted_for", "fulfilled_at", "order_total", "fees", "first_seen_at", "has_odd_time"),
+        *("handed_over", "items", "result", "result_state", "result_error", "listed_at"),
+    ),
+    {
+        "vendor": "vendor = :vendor",
+        "state": "status = :state",
+        "open": f"{IS_OPEN} AND :open <> ''",
+        "number": "order_id = lower(:number) OR external_order_id = :number OR order_code = :number",
+        "result": "result_state = :result",
+    },
+    {
+        "newest": Order((("listed_at", "timestamptz"), ("order_id", "text")), newest_first=True),
+        "oldest": Order((("listed_at", "timestamptz"), ("order_id", "text"))),
+    },
 )
-_placed = sa.func.coalesce(customer_order.c.placed_at, ledger_order.c.first_seen_at)
-"""When an order was placed; if no such time is believed: when it was first received."""
+"""Every order. `number`: its order_id, its external number or its short code. `fees`: what customers pay beside the items."""
 
 
 def orders(
     context: Context, *, vendor: str | None = None, only_open: bool = False, limit: int = 200
 ) -> list[dict[str, Any]]:
     """The last orders, newest first, each with its state, its hand-over and its last result."""
-    query = _listed().order_by(_placed.desc(), customer_order.c.order_id).limit(limit)
-    if vendor is not None:
-        query = query.where(customer_order.c.vendor == vendor)
-    if only_open:
-        query = query.where(customer_order.c.status.in_(_OPEN))
+    asked = {"vendor": vendor or "", "open": "yes" if only_open else ""}
     with context.engine.connect() as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        return page(connection, ORDERS, asked, most=limit)
 
 
 def order(context: Context, name: str) -> dict[str, Any] | None:
@@ -55,20 +85,17 @@ def order(context: Context, name: str) -> dict[str, Any] | None:
 
     `others`: further orders with this number or code, newest first. Stores use the same codes, and use them again.
     """
-    if "\x00" in name or not name.isprintable():
+    if not name.strip() or not name.isprintable():
         return None  # no order has such a name, and the database rejects such a query
-    by_id = customer_order.c.order_id == name.strip().lower()
-    named = sa.or_(
-        by_id, customer_order.c.external_order_id == name.strip(), customer_order.c.order_code == name.strip()
-    )
-    newest = _listed().where(named).order_by(by_id.desc(), _placed.desc())
+    asked = {"number": name.strip()}
     with context.engine.connect() as connection:
-        rows = connection.execute(newest.limit(1 + _OTHERS_MAX)).mappings().all()
+        rows = page(connection, ORDERS, asked, most=1 + _OTHERS_MAX)
         if not rows:
             return None
-        order_id = rows[0]["order_id"]
-        others = [] if order_id == name.strip().lower() else [_reference(row) for row in rows[1:]]
-        found = dict(rows[0]) | _whole(connection, order_id) | {"others": others}
+        by_id = [row for row in rows if row["order_id"] == asked["number"].lower()]
+        order_id = (by_id or rows)[0]["order_id"]
+        others = [] if by_id else [_reference(row) for row in rows[1:]]
+        found = (by_id or rows)[0] | _whole(connection, order_id) | {"others": others}
     _name(context, found)
     return found
 
@@ -98,22 +125,15 @@ def results(context: Context, order_id: str) -> list[dict[str, Any]]:
 
 
 def today(context: Context) -> dict[str, Any]:
-    """Orders placed since midnight (UTC) or still open, open alarms, and how far each store's history is known."""
-    midnight = sa.func.date_trunc("day", instant(), "UTC")
-    ids = sa.select(customer_order.c.order_id)
-    may_be = sa.union(  # each by an index: a chain has millions of older orders
-        ids.where(customer_order.c.placed_at >= midnight),
-        ids.where(customer_order.c.placed_at.is_(None)),
-        ids.where(sa.text(IS_OPEN)),
-    )
-    query = _listed().where(customer_order.c.order_id.in_(may_be))
-    query = query.where(sa.or_(_placed >= midnight, customer_order.c.status.in_(_OPEN)))
+    """What needs a person: open alarms, orders that no store has taken, what is quarantined, and how far the history of stores is known.
+
+    `open`: number of open orders. `history`: the stores that are the furthest behind.
+    """
     settings = context.settings.orders
     with context.engine.connect() as connection:
-        rows = connection.execute(query.order_by(_placed.desc()).limit(1000)).mappings()
         waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
         return {
-            "orders": [dict(row) for row in rows],
+            "open": connection.execute(sa.text(_COUNT)).scalar_one(),
             "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
             "gaps": order_history.gaps(connection, days=7),
             "alarms": alerts.open_alerts(connection, KINDS),
@@ -121,38 +141,8 @@ def today(context: Context) -> dict[str, Any]:
             "quarantined_results": [
                 row._asdict() for row in picking.quarantined_results(connection, at_most=_QUARANTINED_MAX)
             ],
-            "history": [dict(row._mapping) for row in order_history.progress(connection)],  # noqa: SLF001
+            "history": [dict(row._mapping) for row in order_history.progress(connection)[:_STORES_MAX]],  # noqa: SLF001
         }
-
-
-def _listed() -> sa.Select[Any]:
-    given = (
-        sa.select(hand_over.c.state)
-        .where(hand_over.c.order_id == customer_order.c.order_id, hand_over.c.kind == "new")
-        .scalar_subquery()
-    )
-    newest = (
-        sa.select(picking_result.c.result_no)
-        .where(picking_result.c.order_id == customer_order.c.order_id)
-        .order_by(picking_result.c.result_no.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    last = picking_result.alias("last")
-    items = sa.select(sa.func.count()).where(order_item.c.order_id == customer_order.c.order_id).scalar_subquery()
-    return (
-        sa.select(
-            *(customer_order.c[name] for name in _SHOWN),
-            *(ledger_order.c[name] for name in ("first_seen_at", "has_odd_time")),
-            given.label("handed_over"),
-            items.label("items"),
-            last.c.action.label("result"),
-            last.c.state.label("result_state"),
-            last.c.error.label("result_error"),
-        )
-        .join(ledger_order, ledger_order.c.order_id == customer_order.c.order_id)
-        .outerjoin(last, last.c.result_no == newest)
-    )
 
 
 def _reference(row: Mapping[Any, Any]) -> dict[str, Any]:

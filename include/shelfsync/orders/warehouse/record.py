@@ -25,6 +25,9 @@ def _number(name: str, comment: str) -> sa.Column[object]:
 
 IS_OPEN = "status IN ('RECEIVED', 'ACCEPTED')"
 """SQL: whether the store still has something to do for the order."""
+PLACED = "coalesce({0}placed_at, {0}updated_at)"
+"""SQL: when the order was placed; if no such time is believed: its last change. `{0}`: the table's name with a point, or nothing."""
+_placed = sa.text(f"({PLACED.format('')})")
 
 customer_order = sa.Table(
     "customer_order",
@@ -46,9 +49,11 @@ customer_order = sa.Table(
     _number("sub_total", "The sum of the items"),
     _number("order_total", "What the customer pays"),
     moment("updated_at", "The platform's instant of this state; if it has none near its receipt: the receipt"),
-    sa.Index("ix_customer_order_placed_at", "placed_at"),
-    sa.Index("ix_customer_order_open", "order_id", postgresql_where=sa.text(IS_OPEN)),
-    sa.Index("ix_customer_order_without_time", "order_id", postgresql_where=sa.text("placed_at IS NULL")),
+    sa.Index("ix_customer_order_newest", _placed, "order_id"),
+    sa.Index("ix_customer_order_vendor", "vendor", _placed, "order_id"),
+    sa.Index("ix_customer_order_open", _placed, "order_id", postgresql_where=sa.text(IS_OPEN)),
+    sa.Index("ix_customer_order_order_code", "order_code"),
+    sa.Index("ix_customer_order_external_order_id", "external_order_id"),
     schema="warehouse",
     comment="One row an order, as it is now",
 )

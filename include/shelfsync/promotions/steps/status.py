@@ -17,6 +17,7 @@ from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.warehouse.findings import CAUSES
+from shelfsync.store.keyset_list import KeysetList, Order, count, page
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
@@ -82,32 +83,40 @@ _PROBLEM = """(p.state = 'failed' OR coalesce(p.retry_at > ledger.instant(), fal
     OR (p.wanted_path IS NULL AND EXISTS (
         SELECT FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known)))"""
 """Promotions that an operator looks at first. An unconfirmed request leaves the promotion without a `wanted_path`."""
-_CHOICES = {
-    "state": f"{STATE.format(row='p')} = :state",
-    "vendor": "p.vendors && ARRAY[CAST(:vendor AS text), '*']",
-    "campaign": """(position(lower(:campaign) IN lower(p.campaign)) > 0
-        OR EXISTS (SELECT FROM jsonb_array_elements_text(p.header -> 'also') AS also WHERE position(lower(:campaign) IN lower(also)) > 0)
-        OR EXISTS (SELECT FROM jsonb_each_text(p.header -> 'display_name') AS name WHERE position(lower(:campaign) IN lower(name.value)) > 0))""",
-    "sku": """(EXISTS (SELECT FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND s.sku = :sku)
-        OR EXISTS (SELECT FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id AND r.sku = :sku))""",
-    "problems": _PROBLEM,
-}
-"""Conditions by option. `campaign` is text of its identifier, of a merged campaign's, or of its name."""
-_LIST = f"""
-WITH chosen AS (
-    SELECT p.promotion_id, {_PROBLEM} AS problem, p.start_time, p.campaign, count(*) OVER () AS found FROM ledger.promotion AS p
-    WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days') {{where}}
-    ORDER BY problem DESC, p.start_time, p.campaign, p.promotion_id OFFSET :first LIMIT :rows
+PROMOTIONS = KeysetList(
+    f"""(
+    SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
+        {STATE.format(row="p")} AS state, p.header, {_PROBLEM} AS problem, CASE WHEN {_PROBLEM} THEN 0 ELSE 1 END AS place,
+        (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
+         WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
+        (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS rejected,
+        (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
+    FROM ledger.promotion AS p LEFT JOIN warehouse.promotion AS w USING (promotion_id)
+    WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days')
+) AS listed""",  # noqa: S608  of constants
+    (
+        *("promotion_id", "state", "campaign", "name", "vendors", "skus", "start_time", "end_time", "in_flight"),
+        *("rejected", "doubtful", "problem", "made_elsewhere", "retry_at", "place"),
+    ),
+    {
+        "state": "state = :state",
+        "vendor": "vendors && ARRAY[CAST(:vendor AS text), '*']",
+        "campaign": """(position(lower(:campaign) IN lower(campaign)) > 0
+        OR EXISTS (SELECT FROM jsonb_array_elements_text(header -> 'also') AS also WHERE position(lower(:campaign) IN lower(also)) > 0)
+        OR EXISTS (SELECT FROM jsonb_each_text(header -> 'display_name') AS name WHERE position(lower(:campaign) IN lower(name.value)) > 0))""",
+        "sku": """(EXISTS (SELECT FROM warehouse.promotion_sku AS s WHERE s.promotion_id = listed.promotion_id AND s.sku = :sku)
+        OR EXISTS (SELECT FROM ledger.promotion_rejection AS r WHERE r.promotion_id = listed.promotion_id AND r.sku = :sku))""",
+        "problems": "problem AND :problems <> ''",
+    },
+    {
+        "problems first": Order((("place", "int"), ("start_time", "timestamptz"), ("promotion_id", "bigint"))),
+        "begin": Order((("start_time", "timestamptz"), ("promotion_id", "bigint"))),
+        "last to begin": Order((("start_time", "timestamptz"), ("promotion_id", "bigint")), newest_first=True),
+        "end": Order((("end_time", "timestamptz"), ("promotion_id", "bigint"))),
+        "campaign": Order((("campaign", "text"), ("promotion_id", "bigint"))),
+    },
 )
-SELECT c.found, p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
-    {STATE.format(row="p")} AS state,
-    (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
-     WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
-    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS rejected,
-    (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
-FROM chosen AS c JOIN ledger.promotion AS p USING (promotion_id) LEFT JOIN warehouse.promotion AS w USING (promotion_id)
-ORDER BY c.problem DESC, c.start_time, c.campaign, c.promotion_id
-"""  # noqa: S608
+"""The promotions of the last days. `campaign` is text of its identifier, of a merged campaign's, or of its name. `doubtful`: SKUs without a result."""
 _QUARANTINED = """
 SELECT run_id, key AS reason, CAST(value ->> 'rows' AS bigint) AS rows, value ->> 'vendor' AS vendor, value ->> 'example' AS example
 FROM (SELECT run_id, report FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1) AS newest,
@@ -138,23 +147,26 @@ def status(
     campaign: str | None = None,
     sku: str | None = None,
     problems: bool = False,
-    first: int = 0,
     rows: int = ROWS,
 ) -> dict[str, Any]:
     """`{"promotions", "promotions_found", "held", "held_by_rule", "rejected_by_reason", "rejected_by_vendor", "quarantined", …}`.
 
-    `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. `first`
-    and `rows` are a page of them, `promotions_found` is how many there are. `held` has as many of the oldest holds as a page has rows.
+    `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. There are
+    `rows` of them at most, and `promotions_found` in all. `held` has as many of the oldest holds as a page has rows.
     `rejected_by_reason` is `{reason: pairs}`, `rejected_by_vendor` has a row for each vendor and reason. `quarantined` are the reasons of the
     newest run's rows, each with the number of rows and an example. `waiting` are its promotions that begin too far ahead, None if there are none.
     """
-    chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku, "problems": problems or None}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    where = "".join(f" AND {_CHOICES[name]}" for name in chosen)
+    asked = {
+        "state": state,
+        "vendor": vendor,
+        "campaign": campaign,
+        "sku": sku,
+        "problems": "yes" if problems else None,
+    }
+    given = {name: value for name, value in asked.items() if value}
     with context.engine.connect() as connection:
-        bound = {**chosen, "first": first, "rows": rows}
-        promotions = [dict(row) for row in connection.execute(sa.text(_LIST.format(where=where)), bound).mappings()]
-        found = max([row.pop("found") for row in promotions], default=0)
+        promotions = page(connection, PROMOTIONS, given, most=rows)
+        found = count(connection, PROMOTIONS, given) if len(promotions) == rows else len(promotions)
         in_force = holds.in_force(connection, Subject.PROMOTIONS)
         held = [hold for hold in reversed(in_force) if hold.state == HoldState.OPEN]
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+
 import pyarrow as pa
 import pytest
 import sqlalchemy as sa
@@ -68,7 +72,43 @@ def test_a_name_of_a_product_can_do_nothing_on_the_page(world, browse):
 def test_an_unknown_order_is_answered_404(browse):
     answer = browse.get("/orders/unknown")
     assert (answer.status_code, "no such order" in answer.text) == (404, True)
-    assert "No order today" in browse.get("/orders").text
+    assert "No order yet" in browse.get("/orders").text
+
+
+@pytest.mark.slow
+def test_orders_are_filtered_sorted_and_downloaded_with_their_fees(world, browse):
+    first, second = world.place("MILK"), world.place("JAM")
+    world.receive_events()
+    with world.app.context.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE warehouse.customer_order SET status = 'DELIVERED', sub_total = 7.5, order_total = 9, placed_at = placed_at - interval '1 h'"
+                " WHERE order_id = :id"
+            ),
+            {"id": first["order_id"]},
+        )
+
+    def listed(query):
+        text = browse.get(f"/orders?{query}").text
+        return re.findall(r'/orders/([0-9a-f-]{36})"', text), text
+
+    both = [second["order_id"], first["order_id"]]
+    assert listed("")[0] == both
+    assert listed("order=oldest")[0] == both[::-1]
+    assert "1 still to be picked" in listed("")[1]
+    code = lists.order(world.app.context, both[1])["order_code"]
+    for query, found in {
+        "open=yes": both[:1],
+        "state=DELIVERED": both[1:],
+        f"number={code}": both[1:],
+        f"number={both[0]}": both[:1],
+        "vendor=store-999": [],
+    }.items():
+        assert listed(query)[0] == found, query
+    assert "There is no such order." in listed("vendor=store-999")[1]
+    assert re.search(r'<td class="n">1.50<td class="n">9.00', listed("state=DELIVERED")[1])
+    rows = list(csv.DictReader(io.StringIO(browse.get("/orders.csv?state=DELIVERED").text.removeprefix("\ufeff"))))
+    assert [(row["order_id"], row["fees"], row["order_total"]) for row in rows] == [(both[1], "1.5", "9")]
 
 
 @pytest.mark.slow
