@@ -24,6 +24,7 @@ from shelfsync.pages.overview import OVERVIEW
 from shelfsync.pages.pause import SWITCHES
 from shelfsync.pages.products import PRODUCTS
 from shelfsync.pages.promotions import PROMOTIONS
+from shelfsync.pages.restore import RESTORE
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
 from shelfsync.pages.search import SEARCH
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 PAGES = (
     *(OVERVIEW, STORE, PRODUCTS, SEARCH, ALERTS, HOLDS, REJECTIONS, QUARANTINE, DRIFT, RUNS, INBOX),
-    *(SWITCHES, EXPLAIN, PROMOTIONS, ORDERS),
+    *(SWITCHES, EXPLAIN, PROMOTIONS, ORDERS, RESTORE),
 )
 """In the order of the menu."""
 
@@ -60,7 +61,7 @@ def create_app(
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.opened = opened
-    app.state.menu = [(page.path, page.title) for page in PAGES]
+    app.state.menu = [(page.path, page.title) for page in PAGES if page.in_menu]
     for page in PAGES:
         app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])
     add_frame(app, shown_in)

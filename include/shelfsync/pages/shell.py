@@ -181,12 +181,13 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True)
 class Page:
-    """A page in the menu, with the DAGs that feed it. Its routes are added to `router`."""
+    """A page, with the DAGs that feed it. Its routes are added to `router`."""
 
     path: str
     title: str
     dags: tuple[str, ...] = ()
     router: APIRouter = field(default_factory=APIRouter)
+    in_menu: bool = True
 
 
 @dataclass(frozen=True)

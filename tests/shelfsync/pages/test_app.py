@@ -10,57 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzz_minute import BRIEFLY, for_a_minute
+from page_paths import FORMS, PATHS
 from shelfsync.pages.app import create_app
 
-PATHS = (
-    "/",
-    "/alerts",
-    "/alerts.csv",
-    "/alerts/{}",
-    "/holds",
-    "/holds.csv",
-    "/holds/{}",
-    "/promotions",
-    "/promotions/{}",
-    "/orders",
-    "/orders/{}",
-    "/explain",
-    "/rejections",
-    "/rejections.csv",
-    "/rejections.xlsx",
-    "/quarantine",
-    "/quarantine.csv",
-    "/store",
-    "/products",
-    "/products.csv",
-    "/search",
-    "/search/stores",
-    "/search/stores.csv",
-    "/drift",
-    "/drift.csv",
-    "/inbox",
-    "/inbox.csv",
-    "/drift/{}.csv",
-    "/runs",
-    "/runs.csv",
-    "/runs/{}",
-    "/runs/{}/rows.csv",
-    "/switches",
-    "/{}",
-)
-FORMS = (
-    "/alerts/{}/acknowledge",
-    "/holds/{}/approve",
-    "/holds/{}/decline",
-    "/holds/{}/reconsider",
-    "/holds/{}/reopen",
-    "/holds/rules/{}/approve",
-    "/holds/rules/{}/decline",
-    "/inbox/replay",
-    "/rejections/release",
-    "/store/end-restoration",
-    "/switches/{}",
-)
 CORPUS = (
     "\0",
     "9" * 23,

@@ -64,11 +64,13 @@ def restore(
     who: str,
     dry_run: bool,
     category: str | None = None,
+    most: int = MOVES_SHOWN,
 ) -> dict[str, Any]:
     """Orders a restoration of all SKUs, of some, or of a category, unless `dry_run`.
 
-    Returns `{"restoration", "changes", "moves", "left_out", "until", "lines"}`. `changes`: number of SKUs whose acknowledged state differs.
-    `moves`: the largest changes of price. `left_out`: number of SKUs of the category that were never acknowledged. A DataError names
+    Returns `{"restoration", "changes", "of_field", "on_sale", "moves", "left_out", "until", "lines"}`. `changes`: number of SKUs whose
+    acknowledged state differs; `of_field`: the same by field; `on_sale`: how many of them are on sale, now and then. `moves`: the
+    largest changes of price, as many as `most`. `left_out`: number of SKUs of the category that were never acknowledged. A DataError names
     an unknown vendor, SKU or category, or a time without an acknowledged state.
     """
     with context.engine.connect() as connection:
@@ -89,7 +91,7 @@ def restore(
                 f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
             )
     moves = _moves(context, path, base.path, skus)
-    largest = with_names(context, vendor, moves[:MOVES_SHOWN])
+    largest = with_names(context, vendor, moves[:most])
     until = now + span
     number = None
     if not dry_run:
@@ -109,6 +111,11 @@ def restore(
         "vendor": vendor,
         "until": until,
         "changes": len(moves),
+        "of_field": {
+            name: sum(move[name]["now"] != move[name]["then"] for move in moves)
+            for name in ("price", "active", "max_sales_quantity")
+        },
+        "on_sale": {when: sum(bool(move["active"][when]) for move in moves) for when in ("now", "then")},
         "moves": largest,
         "left_out": left_out,
         "lines": _lines(vendor, at, until, largest, len(moves), left_out, dry_run=dry_run),
