@@ -14,14 +14,15 @@ from shelfsync.pages.shell import Decider, Number, Page, context, lead_to, show
 
 ALERTS = Page("/alerts", "Alerts", ("alerts_watch",))
 
+_TITLES = {name: kind.title for name, kind in KINDS.items()}
 _FIELDS = (
-    Field("kind", "kind", {name: kind.title for name, kind in KINDS.items()}),
+    Field("kind", "kind", _TITLES),
     Field("subject", "about"),
 )
 _COLUMNS = (
     Column("alert_id", "alert", "alert"),
     Column("kind", "severity", "state", {name: str(kind.severity) for name, kind in KINDS.items()}),
-    Column("kind", "kind"),
+    Column("kind", "kind", "state", _TITLES),
     Column("subject", "about"),
     Column("opened_at", "since", "when"),
     Column("closed_at", "until", "when"),
@@ -42,6 +43,7 @@ def alerts(request: Request) -> HTMLResponse:
         title=ALERTS.title,
         open=lists.listed(app),
         routes=routes,
+        titles=_TITLES,
         look=lists.look(app),
         **values,
     )

@@ -126,6 +126,21 @@ def for_buyers(text: str) -> str:
     return _SETTINGS.sub("", text)
 
 
+_THRESHOLDS = {
+    "max_rows": "rows that always pass",
+    "max_share": "share of all rows that passes",
+    "move": "share by which a price has to move",
+    "leap": "leap that is held alone",
+    "slack": "tolerance around ten, a hundred, a thousand times",
+    "discount_share_max": "largest discount",
+}
+
+
+def threshold(name: str) -> str:
+    """A threshold of a guard as a buyer calls it; its setting has the name."""
+    return _THRESHOLDS.get(name, name.replace("_", " "))
+
+
 def _shown(value: object) -> str:
     match value:
         case None:
@@ -172,6 +187,7 @@ def _environment() -> Environment:
         made.filters["shown"] = shown
         made.filters["price"] = price
         made.filters["discount"] = discount
+        made.filters["threshold"] = threshold
         made.filters["age"] = age
         made.filters["for_buyers"] = for_buyers
         made.filters["with_commands"] = with_commands
