@@ -124,8 +124,8 @@ def test_every_target_of_the_makefile_is_run_and_none_that_it_has_not(
 ELSEWHERE = {name: target for name, target in TARGETS.items() if isinstance(target, Elsewhere)}
 HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
-LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "bench-freshness", "load", "cost"}
-"""Of a minute or more even with their smallest work."""
+LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "mutation", "bench", "bench-freshness", "load", "cost"}
+"""Of half a minute or more even with their smallest work."""
 
 
 def _named(*, in_copy: bool) -> list[Any]:
