@@ -1,4 +1,4 @@
-"""Deaths of each kind of process that only the schedule follows: one of 24 here, all of them by `make crash-sweep`.
+"""Deaths of each kind of process that only the schedule follows: one of 96 here, all of them by `make crash-sweep`.
 
 Every third kind is in the long tests, the others in `make proof`.
 """
@@ -11,7 +11,7 @@ from simulation.abandoned import PROCESSES, abandoned
 
 pytestmark = pytest.mark.slow
 
-EVERY = 24
+EVERY = 96
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ pytestmark = pytest.mark.slow
 
 
 def test_campaigns_with_faults_and_processes_that_die_converge_pair_by_pair(world):
-    runs = [CampaignsRun(world, chain_campaigns(seed, fault_kinds(world))) for seed in range(2)]
-    for run in runs:
-        run.run()
-    assert min(run.pairs for run in runs) > 40
-    assert sum(run.deaths for run in runs) > 0
-    assert sum(sum(run.model.facts.struck.values()) for run in runs) > 0
+    """A seed with both; more of them: `make simulate ARGS=--campaigns`."""
+    run = CampaignsRun(world, chain_campaigns(1, fault_kinds(world)))
+    run.run()
+    assert run.pairs > 40
+    assert run.deaths > 0
+    assert sum(run.model.facts.struck.values()) > 0
 
 
 def test_the_naive_model_sees_a_pair_that_differs(world):

@@ -13,6 +13,12 @@ from simulation.file_feed import FILE_FAULTS, FileFeedRun
 pytestmark = pytest.mark.slow
 
 
+def test_one_feed_with_faults_converges(world):
+    run = FeedRun(world, 1).run()
+    assert run.struck
+
+
+@pytest.mark.proof
 def test_a_feed_with_faults_and_processes_that_die_converge(world):
     runs = [FeedRun(world, seed).run() for seed in range(4)]
     assert sum(run.deaths for run in runs) > 2

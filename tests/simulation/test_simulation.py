@@ -72,7 +72,7 @@ def test_seeds_that_once_failed_converge(world, seed):
 
 @pytest.mark.slow
 def test_some_crash_points_of_a_day_converge(world):
-    every = points(effects_of_a_day(world))[::24]  # all of them: make crash-sweep
+    every = points(effects_of_a_day(world))[::96]  # all of them: make crash-sweep
     wrong = crash_sweep(every, partial(dies_at, world))
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
