@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import base64
+import json
 import os
 import secrets
 import shutil
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from airflow_world import PROJECT, World
+from airflow_world import BUNDLE, PROJECT, World, write_dags
 from memory_folder import throwaway_root
 from sandbox_fixture import LiveSandbox
 from small_erp import SmallErp
@@ -37,9 +38,19 @@ for name in [name for name in os.environ if name.startswith(("AIRFLOW", "_AIRFLO
 
 HOME = Path(tempfile.mkdtemp(prefix="shelfsync-airflow-", dir=throwaway_root()))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+(HOME / "bundle").mkdir()
+BUNDLES = [
+    {
+        "name": BUNDLE,
+        "classpath": "airflow.dag_processing.bundles.local.LocalDagBundle",
+        "kwargs": {"path": str(HOME / "bundle")},
+    }
+]
+"""Empty: `write_dags` writes the DAGs."""
 os.environ |= {
     "AIRFLOW_HOME": str(HOME),
     "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
+    "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(BUNDLES),
     "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
     "AIRFLOW__CORE__FERNET_KEY": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
@@ -83,6 +94,7 @@ def world(
     shared_platform.reset()
     world = World(SmallErp(tmp_path / "erp.sqlite"), shared_platform, database_url)
     world.furnish()
+    write_dags()
     for name, value in world.settings(tmp_path / "home").items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)  # no shelfsync.toml of anybody's

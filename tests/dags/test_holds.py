@@ -19,8 +19,10 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
+from app_calls import open_calls
 from shelfsync.decisions.state import Place
 from shelfsync.decisions.steps import decide
+from shelfsync.settings import read_settings
 from shelfsync_airflow.app import PLATFORM, open_app
 from shelfsync_airflow.holds import APPROVE, DECLINE, ONCE, ApproveHoldOperator
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from airflow_world import World
+    from app_calls import Calls
 
 pytestmark = pytest.mark.slow
 
@@ -99,13 +102,19 @@ def server(airflow_database: None) -> Iterator[TestClient]:
 @pytest.fixture
 def mistyped(world: World) -> World:
     """Two of three stores have a price whose decimal point slipped, the third an ordinary one; the delta has run."""
-    world.run("catalog_full_sync")
-    world.erp.put("store-001", "a", "12.34", 10)
-    world.erp.put("store-002", "b", "123.40", 10)
-    world.erp.put("store-003", "c", "1.50", 10)
-    assert world.run("catalog_delta_sync").state == "success"
+    with open_calls(read_settings()) as app:
+        _sync(app, "full")
+        world.erp.put("store-001", "a", "12.34", 10)
+        world.erp.put("store-002", "b", "123.40", 10)
+        world.erp.put("store-003", "c", "1.50", 10)
+        assert _sync(app, "delta")["state"] == "succeeded"
     assert world.prices() == [CUT, CUT, CUT | {"c": 1.5}], "the accidents are held, the rest went"
     return world
+
+
+def _sync(app: Calls, kind: str) -> dict[str, Any]:
+    """One run without Airflow, whose tasks test_sync_runs.py runs."""
+    return app.sync(app.open_run(kind, f"before/{kind}"), dry_run=False, progress=lambda *_: None)
 
 
 def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, Any]]) -> tuple[Any, Person]:
@@ -206,7 +215,16 @@ def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, serv
     assert kept == [("ada", "packs of ten", "5"), ("ada", None, "5")]
 
 
-@pytest.mark.parametrize("fields", [{}, {"max_share": 7}, {"thresholds": "[object Object]"}, {"thresholds": "{}"}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_share": 7},
+        *(
+            pytest.param(wrong, marks=pytest.mark.proof)
+            for wrong in ({}, {"thresholds": "[object Object]"}, {"thresholds": "{}"})
+        ),
+    ],
+)
 def test_an_answer_that_names_no_usable_threshold_decides_nothing_and_is_asked_again(
     mistyped: World, server: TestClient, fields: dict[str, Any]
 ) -> None:

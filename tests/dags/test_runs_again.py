@@ -64,7 +64,13 @@ def test_a_run_that_is_cleared_from_its_extract_sends_the_current_values_of_the_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["slow_body", "never_answer"], ids=["the platform has it", "the platform has it not"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("slow_body", id="the platform has it"),
+        pytest.param("never_answer", id="the platform has it not", marks=pytest.mark.proof),
+    ],
+)
 def test_a_run_killed_while_it_sends_is_finished_by_its_repeat_and_by_recover(world: World, kind: str) -> None:
     day = a_new_day()
     world.platform.faults({"at": "put_catalog", "kind": kind, "times": 1, "seconds": 30})

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 CANARIES = Path(__file__).parent / "canary"
-WAITS = 50  # of canary/canary_waits.py
+WAITS = 16  # of canary/canary_waits.py
 TAKEOVER_TIMEOUT_S = 120.0
 FREEZE_TIMEOUT_S = 180.0
 

@@ -1,4 +1,4 @@
-"""Waits whose end is there before they begin: the moment at which a deferred task gets lost, fifty times at once."""
+"""Waits whose end is there before they begin: the moment at which a deferred task gets lost, many times at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from airflow.sdk import chain, dag, task, task_group
 
 from shelfsync_airflow.wait import WaitOperator
 
-WAITS = 50
+WAITS = 16
 NO_RUN = 999_999
 
 
