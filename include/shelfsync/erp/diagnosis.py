@@ -88,18 +88,22 @@ def statement_error(
     if fault.passes:
         problem = f"{place(url)} {fault.what} at {what}: {words}"
         return UnreachableError(url_setting, problem, f"{fault.remedy}; then {_AGAIN}.")
-    if fault is Fault.FORBIDDEN:
+    problem, remedy = f"{place(url)} does not accept {what}", "Correct it; it must be one single SELECT."
+    if fault is Fault.UNKNOWN_NAME and url.get_backend_name() == "sqlite":  # its file is opened by the first statement
+        setting, problem, remedy = url_setting, f"{place(url)} {fault.what}", "Correct the path."
+    elif fault in {
+        Fault.FORBIDDEN,
+        Fault.CREDENTIALS,
+    }:  # the user is in, so these are those of a view or of a foreign table
+        problem = f"{place(url)} does not allow {what}"
         remedy = (
             f"Let the ERP's administrator grant the right to the user of {url_setting}: GRANT SELECT on each table."
         )
-        return ConfigurationError(setting, f"{place(url)} does not allow {what}: {words}", remedy)
-    if fault is Fault.LIMITED:
-        return ConfigurationError(setting, f"{place(url)} has a limit that {what} exceeds: {words}", f"{fault.remedy}.")
-    if fault is Fault.VALUE:
-        return ConfigurationError(setting, f"{place(url)} {fault.what} for {what}: {words}", f"{fault.remedy}.")
-    return ConfigurationError(
-        setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."
-    )
+    elif fault is Fault.LIMITED:
+        problem, remedy = f"{place(url)} has a limit that {what} exceeds", f"{fault.remedy}."
+    elif fault is Fault.VALUE:
+        problem, remedy = f"{place(url)} {fault.what} for {what}", f"{fault.remedy}."
+    return ConfigurationError(setting, f"{problem}: {words}", remedy)
 
 
 def why_broken_off(error: BaseException, url: sa.URL) -> str:

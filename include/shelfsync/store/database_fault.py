@@ -86,13 +86,18 @@ class Fault(Enum):
         numbers = _NUMBERS.get(dialect, {})
         named = next((numbers[number] for number in _numbers(cause, text, dialect) if number in numbers), None)
         found = named or _first(_by_state(state) for state in _states(cause, text)) or _by_words(text, dialect)
-        if found is Fault.SLOW and "user request" in text:  # PostgreSQL has one SQLSTATE for both
-            found = Fault.CANCELED
+        found = next((other for fault, words, other in _SHARED if fault is found and words in text), found)
         if found is None and getattr(error, "connection_invalidated", False):
             found = Fault.LOST
         return found
 
 
+_SHARED = (
+    (Fault.SLOW, "user request", Fault.CANCELED),
+    (Fault.LOST, "(timed out)", Fault.SLOW),  # PyMySQL's own limit of the wait
+    (Fault.STARTING, "--max-session-mem-used", Fault.EXHAUSTED),
+)
+"""Faults of one number or SQLSTATE that only words distinguish: what the number reports, the words, and what it is then."""
 _STATES = {
     "02": Fault.REJECTED,
     "07": Fault.REJECTED,
@@ -183,13 +188,14 @@ _MYSQL = _each(
         ),
         Fault.STARTING: (1290, 1836, 3100, 3168, 1047, 1053, 1077, 1078, 1079, 1080, 3032, 3169),
         Fault.FULL: (1461, 1040, 1203, 1226, 1637),
-        Fault.LOCKED: (1223, 1297, 1684, 1099, 1205, 1689, 3572),
+        Fault.LOCKED: (1223, 1297, 1684, 1099, 1205, 1689, 1814, 3572),
         Fault.DEADLOCK: (1213, 1479, 1613, 1614, 3058, 3101),
         Fault.SNAPSHOT: (1615, 1020, 1412),
         Fault.SLOW: (1028, 1969, 3024),
         Fault.CANCELED: (1317,),
-        Fault.EXHAUSTED: (5, 1436, 1, 3, 1021, 1037, 1038, 1041, 1114, 1135, 1206, 2008),
+        Fault.EXHAUSTED: (5, 1436, 1, 3, 20, 23, 1021, 1037, 1038, 1041, 1114, 1135, 1206, 2008),
         Fault.BROKEN: (
+            *(2, 29, 130, 132, 1017, 1812, 1932),
             126,
             127,
             134,
@@ -214,7 +220,7 @@ _MYSQL = _each(
         ),
         Fault.CREDENTIALS: (1045, 1251, 1275, 1698, 1820, 1862, 2049, 2054, 2058, 2059, 2061, 3118, 3955, 4151),
         Fault.UNKNOWN_NAME: (1049,),
-        Fault.FORBIDDEN: (1044, 1130, 1142, 1143, 1227, 1370),
+        Fault.FORBIDDEN: (1044, 1130, 1142, 1143, 1227, 1370, 1449),
         Fault.LIMITED: (2020, 1104, 1153, 1301),
         Fault.VALUE: (1242, 1264, 1265, 1292, 1365, 1366, 1411, 1441, 1690, 3140, 3141, 4038),
     }
@@ -362,7 +368,7 @@ _SQLITE = _each(
         Fault.CANCELED: (sqlite3.SQLITE_ABORT,),
         Fault.EXHAUSTED: (sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL),
         Fault.BROKEN: (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_INTERNAL),
-        Fault.UNKNOWN_NAME: (sqlite3.SQLITE_CANTOPEN,),
+        Fault.UNKNOWN_NAME: (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB),
         Fault.FORBIDDEN: (sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
         Fault.VALUE: (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH),
         Fault.REJECTED: (sqlite3.SQLITE_ERROR,),

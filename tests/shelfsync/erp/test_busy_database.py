@@ -174,6 +174,14 @@ def test_a_full_postgresql_is_told_as_full(erp_url, erp_engine):
     assert "Correct host" not in str(error)
 
 
+def test_a_file_that_is_no_sqlite_is_told_as_a_wrong_path(tmp_path: Path):
+    (tmp_path / "erp.db").write_bytes(b"vendor,sku,price\n" * 600)
+    error = error_of(lambda: read(f"sqlite:///{tmp_path / 'erp.db'}", "SELECT * FROM item"))
+    assert error.exit_code == ExitCode.CONFIGURATION
+    assert str(error).startswith("SHELFSYNC_ERP__URL: sqlite at ")
+    assert "file is not a database. Correct the path." in str(error)
+
+
 def test_a_locked_sqlite_file_is_told_as_locked_and_a_damaged_one_as_damaged(tmp_path: Path):
     file = tmp_path / "erp.db"
     with contextlib.closing(sqlite3.connect(file)) as erp, erp:
@@ -225,4 +233,11 @@ def test_mariadb_is_told_by_its_own_numbers(mariadb_port):
     assert "has locked what was read" in str(error)
     with pytest.raises(ConfigurationError, match="does not accept the SELECT"):
         read(url, "SELECT * FROM absent")
+    execute(engine, "CREATE OR REPLACE TABLE loaded (vendor int) ENGINE=InnoDB")
+    execute(engine, "ALTER TABLE loaded DISCARD TABLESPACE")
+    assert error_of(lambda: read(url, "SELECT * FROM loaded")).exit_code == ExitCode.TRY_AGAIN, "it is being loaded"
+    execute(engine, "DROP TABLE loaded")
+    error = error_of(lambda: read(url, ROWS.format("SLEEP(20)"), timeout_s=1))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "did not answer in time" in str(error)
     engine.dispose()

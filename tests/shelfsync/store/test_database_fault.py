@@ -40,13 +40,14 @@ NUMBERS = {
         Fault.LOST: (1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 2006, 2013, 2048, 4031),
         Fault.STARTING: (1053, 1290, 1836, 3100, 3168, 3169),
         Fault.FULL: (1040, 1203, 1226, 1461),
-        Fault.LOCKED: (1205, 1223, 1297, 1684, 3572),
+        Fault.LOCKED: (1205, 1223, 1297, 1684, 1814, 3572),
         Fault.DEADLOCK: (1213, 1614, 3058),
         Fault.SNAPSHOT: (1020, 1412, 1615),
         Fault.SLOW: (1028, 1969, 3024),
         Fault.CANCELED: (1317,),
-        Fault.EXHAUSTED: (5, 1021, 1037, 1038, 1041, 1114, 1436),
-        Fault.BROKEN: (126, 127, 145, 1018, 1030, 1034, 1181, 1815),
+        Fault.EXHAUSTED: (5, 20, 23, 1021, 1037, 1038, 1041, 1114, 1436),
+        Fault.FORBIDDEN: (1449,),
+        Fault.BROKEN: (2, 29, 130, 132, 1017, 1812, 1932, 126, 127, 145, 1018, 1030, 1034, 1181, 1815),
         Fault.LIMITED: (1153, 2020),
         Fault.VALUE: (1242, 1292, 1365, 1366, 1690),
         None: (1054, 1064, 1146, 1175, 1222, 1792),
@@ -126,6 +127,16 @@ def test_a_driver_that_has_only_words_is_read_by_them(words, fault):
 
 
 CASES = [
+    (
+        "mysql",
+        pymysql.err.OperationalError(2013, "Lost connection to MySQL server during query (timed out)"),
+        Fault.SLOW,
+    ),
+    (
+        "mysql",
+        pymysql.err.OperationalError(1290, "running with the --max-session-mem-used=8192 option"),
+        Fault.EXHAUSTED,
+    ),
     *[("postgresql", state(code), Fault.LOCKED) for code in ("55P03", "55006")],
     *[("postgresql", state(code), Fault.DEADLOCK) for code in ("40P01", "40000")],
     *[("postgresql", state(code), Fault.SNAPSHOT) for code in ("40001", "72000")],
