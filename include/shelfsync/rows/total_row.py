@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shelfsync.rows import number
 from shelfsync.rows.truth import mask
+from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,14 +73,17 @@ class Above:
         self._between = [_Sums() for _ in range(len(places) + 1)]
 
     def add(self, rows: pa.Table, places: np.ndarray) -> None:
-        """A part of the rows (RAW schema), and where in the list they stand."""
+        """A part of the rows (RAW schema, at least what is `needed`), and where in the list they stand."""
         if not rows.num_rows:
             return
         self.rows += rows.num_rows
-        self.lacking |= {name for name in _FILLED if name not in self.lacking and _blank(rows, name).any()}
+        came = rows.column_names
+        self.lacking |= {
+            name for name in _FILLED if name in came and name not in self.lacking and _blank(rows, name).any()
+        }
         table = {"segment": pa.array(np.searchsorted(self._places, places))}
         for name in _SUMMED:
-            figures = _figures(rows[name])
+            figures = _figures(rows[name]) if name in came else pa.nulls(rows.num_rows, PRICE)
             table |= {name: figures, f"{name}_count": pc.not_equal(figures, 0).cast(pa.int64())}
         sums = [(name, "sum") for name in table if name != "segment"]
         found = pa.table(table).group_by("segment").aggregate([*sums, ("segment", "count")])
@@ -98,6 +102,17 @@ class Above:
             rows_min = _ROWS_MIN - 1 if lacks[place] else _ROWS_MIN
             found[place] = any(above.add_up_to(row, counts[place], rows_min) for above in (whole, part))
         return found
+
+
+def needed(candidates: pa.Table, above: Above) -> list[str]:
+    """The columns of more rows above by which one of these candidates (of the column vendor, RAW schema) may be a total; none: it cannot."""
+    lacking = [name for name in _FILLED if name not in above.lacking and _blank(candidates, name).any()]
+    figures = [name for name in _SUMMED if pc.any(pc.not_equal(_figures(candidates[name]), 0)).as_py()]
+    bare = pa.array(_blank(candidates, "name") & _blank(candidates, "price"))
+    counts = _figures(candidates["sku"]).filter(bare)
+    if not (lacking or figures or counts.null_count < len(counts)):
+        return []
+    return list(dict.fromkeys(["row_number", *lacking, *figures]))
 
 
 def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.rows.total_row import Above, may_be, proved, totals
+from shelfsync.rows.total_row import Above, may_be, needed, proved, totals
 from shelfsync.schemas import RAW
 
 NAMES = RAW.names
@@ -172,3 +172,17 @@ def test_no_row_with_all_its_values_is_lost_unless_a_figure_is_the_sum(products)
         if found:
             assert place > 1
             assert not rows[place][1].isdigit()
+
+
+def test_of_the_rows_above_only_the_columns_are_needed_that_can_prove_something():
+    def columns(candidate, *above):
+        seen, rows = Above(np.array([9])), _rows(*above)
+        if above:
+            seen.add(rows, rows["row_number"].to_numpy())
+        return needed(_rows(candidate), seen)
+
+    others = ["barcode", "active", "category"]
+    assert columns(("Total", "x", "Tea", None, None)) == ["row_number", others[0], "price", "quantity", *others[1:]]
+    assert columns(("Total", "x", "Tea", "9", "0"), ("s1", "1", None, None, "4")) == ["row_number", "price"]
+    assert columns(("Total", "3", None, None, None), ("s1", "1", None, None, None)) == ["row_number"]
+    assert columns(("Total", "x", None, None, None), ("s1", "1", None, None, None)) == []

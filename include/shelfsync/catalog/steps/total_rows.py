@@ -24,7 +24,8 @@ def of_no_store(
 ) -> tuple[list[str], pa.Table]:
     """The vendors of `files` (path, rows) all of whose rows are totals; and these rows, as a reader marks them (RAW).
 
-    A vendor of `stores`, which are known, is none; they are asked for only if a name is a word for a total. The files are read one by one.
+    A vendor of `stores`, which are known, is none; they are asked for only if a name is a word for a total. Of the other files the columns are read
+    that can still prove something, one file after another.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -42,8 +43,10 @@ def of_no_store(
         return [], RAW.empty_table()
     rows = pa.concat_tables(context.lake.read_table(files[name][0]) for name in words).sort_by("row_number")
     above = total_row.Above(rows["row_number"].to_numpy())
-    for name in files.keys() - set(words):
-        others = context.lake.read_table(files[name][0])
+    for name in sorted(files.keys() - set(words)):
+        if not (needed := total_row.needed(rows, above)):
+            break
+        others = context.lake.read_table(files[name][0], needed)
         above.add(others, others["row_number"].to_numpy())
     if not above.rows:
         return [], RAW.empty_table()
