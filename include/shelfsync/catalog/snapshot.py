@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 NAME_CHARACTERS_MAX = 120
 """How many characters of a product's name are kept."""
-_UNREADABLE = f"^{quarantine_reason.UNREADABLE}(?:line|row) "
-"""How a source passes on a row whose fields it cannot separate, in place of its SKU: the lines, the problem, the text."""
 _SKU_KEPT_CHARACTERS = 500
 """A longer SKU is only in the raw row of the quarantine: an index has to hold this column."""
 
@@ -83,7 +81,7 @@ def make_snapshot(
         raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
     findings = quarantine_reason.Findings(raw.num_rows)
-    findings.note("row_unreadable", mask(pc.match_substring_regex(came["sku"], _UNREADABLE)))
+    findings.note("row_unreadable", mask(pc.match_substring_regex(came["sku"], quarantine_reason.UNREADABLE_ROW)))
     findings.note("no_row", mask(pc.starts_with(came["sku"], quarantine_reason.NO_ROW)))
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])

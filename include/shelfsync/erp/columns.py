@@ -41,8 +41,8 @@ CONSTANTS = "SHELFSYNC_ERP__CONSTANTS"
 class Chunk:
     """A part of an extract as its source gave it: columns of equal length under the ERP's names.
 
-    `damaged` are rows whose fields cannot be separated, each as one text for a person; they count as rows, but for the last `no_rows`. `where` names the source of the
-    chunk in messages. `vendor` is the vendor if the source names it (in the name of a file). `typed`: columns of texts that the source has
+    `damaged` are rows that name no product, each as one text for a person; they count as rows, but for the last `no_rows`. `damaged_vendors`: the
+    place of such a row -> its vendor, where a row has one of its own. `where` names the source of the chunk in messages. `vendor` is the vendor if the source names it (in the name of a file). `typed`: columns of texts that the source has
     as numbers or times, so that their notation is no question.
     """
 
@@ -52,6 +52,7 @@ class Chunk:
     where: str
     vendor: str | None = None
     damaged: Sequence[str] = field(default=())
+    damaged_vendors: Mapping[int, str] = field(default_factory=dict)
     typed: frozenset[str] = frozenset()
     types: Mapping[str, str] = field(default_factory=dict)
     """All columns of the source, also those that are not read -> their types, where it tells both; empty: `names` are all."""
@@ -252,7 +253,8 @@ class Layout:
         for ours, column in values.items():
             written = sources[ours] not in chunk.typed and is_written(came[ours])
             if styles is not None and ours in NUMBERS and written is not False:
-                styles.look(ours, column, values["sku"])
+                texts_alone = written is True
+                styles.look(ours, *(one if texts_alone else one.filter(written) for one in (column, values["sku"])))
             plain[ours] = self.notation.plain(ours, column, written)
             if look is not None:
                 self._show(look, ours, sources[ours], column, plain[ours], written)
@@ -325,7 +327,8 @@ def _damaged(chunk: Chunk, constants: Mapping[str, str], schema: pa.Schema) -> p
     rows = len(chunk.damaged) - chunk.no_rows
     marks = [quarantine_reason.UNREADABLE] * rows + [quarantine_reason.NO_ROW] * chunk.no_rows
     keys = texts([mark + row for mark, row in zip(marks, chunk.damaged, strict=True)])
-    return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged), schema)
+    vendors = texts([chunk.damaged_vendors.get(place, vendor) for place in range(len(keys))])
+    return _table({"sku": keys, "vendor": vendors}, {}, len(keys), schema)
 
 
 def _frame(chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str]) -> pd.DataFrame:

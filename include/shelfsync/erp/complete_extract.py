@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.errors import DataError, IncompleteExtractError, some_of
+from shelfsync.rows import quarantine_reason
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -40,13 +41,20 @@ class Proof:
     """Whether the extract has everything that the ERP has.
 
     `rows` are rows read from the ERP, before any hook; `expected` is their true number, None if it is unknown. Only if `complete` is true,
-    an absent SKU has left the ERP (design: I9). `how` gives the reason for a person.
+    an absent SKU has left the ERP (design: I9). `how` gives the reason for a person. `doubtful`: vendors with rows that name no product, so that of
+    them nothing is proven.
     """
 
     complete: bool
     rows: int
     expected: int | None
     how: str
+    doubtful: frozenset[str] = frozenset()
+
+    def of_doubtful(self) -> Proof:
+        """What is proven of the doubtful vendors."""
+        how = f"{self.how}; a row of the store names no product that can be read, so an absent SKU may be in it"
+        return replace(self, complete=False, how=how)
 
 
 class ErpSource(Protocol):
@@ -130,6 +138,9 @@ class Extract:
         self.failed: dict[str, str] = {}
         """After the last chunk: vendor -> why its own source failed. Rows of it may have been handed on before; none of them counts."""
         self._rows_of: Counter[str | None] = Counter()
+        self._doubtful: set[str] = set()
+        self._unreadable = 0
+        """Rows that name neither a product nor a store."""
 
     def __enter__(self) -> Self:
         return self
@@ -203,9 +214,21 @@ class Extract:
             self.rows += chunk.rows - chunk.no_rows
             self._rows_of[chunk.vendor] += chunk.rows - chunk.no_rows
             self.rows_out += table.num_rows
+            self._note_unreadable(table)
             del chunk
             if table.num_rows:
                 yield table
+
+    def _note_unreadable(self, table: pa.Table) -> None:
+        rows = table.filter(pa.array(quarantine_reason.of_no_product(table)))
+        if not rows.num_rows:
+            return
+        vendors = pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()
+        nameless = quarantine_reason.unusable(vendors)
+        if self._layout.hook is not None:  # it may give the rows of one store to another
+            nameless[:] = True
+        self._unreadable += int(nameless.sum())
+        self._doubtful |= set(vendors.filter(pa.array(~nameless)).to_pylist())
 
     def _leave_failed_out(self, claim: Claim) -> None:
         self.rows -= sum(self._rows_of[vendor] for vendor in claim.failed)
@@ -236,9 +259,12 @@ class Extract:
             raise IncompleteExtractError(
                 f"The mapping hook left none of {self.rows} rows. That is taken for a mistake: nothing was sent. Look at the hook."
             )
-        complete = claim.expected is not None and claim.caveat is None
-        how = claim.how if claim.caveat is None else f"{claim.how}; {claim.caveat}"
-        return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=self._layout.named(how))
+        caveats = [claim.caveat] if claim.caveat is not None else []
+        if self._unreadable:
+            caveats.append(f"{self._unreadable} rows could not be read, so an absent SKU may be in one of them")
+        complete = claim.expected is not None and not caveats
+        how = self._layout.named("; ".join([claim.how, *caveats]))
+        return Proof(complete, self.rows, claim.expected, how, frozenset(self._doubtful - self.failed.keys()))
 
 
 def none_of(vendors: Sequence[str], have: str) -> DataError:

@@ -48,11 +48,15 @@ _DOS_END = "\x1a"
 
 
 class WrongValueError(csv.Error):
-    """A row that is whole has a value that none can be: it is set aside, and the file is not cut there."""
+    """A row that is whole has a value that none can be: it is set aside, and the file is not cut there. `vendor`: the row's, if it is known."""
+
+    def __init__(self, problem: str, vendor: str | None = None) -> None:
+        super().__init__(problem)
+        self.vendor = vendor
 
 
 class CsvFile:
-    """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
+    """One file; after the last chunk, `unterminated` reports a possible loss."""
 
     has_texts_alone = True
     """Whether each cell is a text."""
@@ -75,8 +79,6 @@ class CsvFile:
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
         self._header_row = header_row
-        self.damaged = 0
-        """How many rows have fields that could not be separated."""
         self.unterminated = False
         """The last row has all its fields but no line break behind it: it may have been cut inside its last field."""
         if len(self._delimiter) != 1 or self._delimiter in '"\r\n':
@@ -111,10 +113,7 @@ class CsvFile:
                 names = self._header(reader)
                 for part in self._parts(reader, lines, names, rows):
                     if not total and not part.intact and len(part.damaged) > 1:
-                        raise self.likely_cause() or DataError(
-                            f"Not one of the first {len(part.damaged)} rows of {self._found.name} has the fields of its header: {part.damaged[0]}. "
-                            f"Nothing was sent; correct {DELIMITER} or the file."
-                        )
+                        raise self._none_read(part.damaged)
                     columns = [self._cells(column) for column in zip(*part.intact, strict=True)]
                     damaged = (*part.damaged, *part.joined, *part.no_rows)
                     count = len(part.intact) + len(damaged)
@@ -127,6 +126,7 @@ class CsvFile:
                         self._found.name,
                         self._found.vendor,
                         damaged,
+                        part.damaged_vendors,
                         no_rows=len(part.no_rows),
                     )
             except UnicodeError as error:
@@ -137,6 +137,13 @@ class CsvFile:
             raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
+
+    def _none_read(self, damages: Sequence[str]) -> ShelfsyncError:
+        """Why all of the first rows are damaged."""
+        return self.likely_cause() or DataError(
+            f"Not one of the first {len(damages)} rows of {self._found.name} has the fields of its header: {damages[0]}. "
+            f"Nothing was sent; correct {DELIMITER} or the file."
+        )
 
     def _reader(self, lines: _Lines) -> Any:
         return csv.reader(
@@ -186,7 +193,7 @@ class CsvFile:
             is_joined = lines.terminated and self._many(lines.record, width)  # a quote that took rows in is no cut
             if not is_joined and not isinstance(error, WrongValueError):
                 self._raise_if_cut(lines, line, str(error))
-            part.damaged += self._damages(line, lines.record, str(error), width)
+            part.add_damages(self._damages(line, lines.record, str(error), width), getattr(error, "vendor", None))
             return True
         part.line = line
         if names_again(row, header):
@@ -225,7 +232,6 @@ class CsvFile:
             del part.intact[-1]
             part.no_rows.append(_damage(part.line, 1, TOTAL, self._delimiter.join(last)))
             part.ends_in_total = True
-        self.damaged += len(part.damaged) + len(part.joined)
         return sample
 
     def _many(self, record: Sequence[str], width: int) -> bool:
@@ -343,11 +349,18 @@ class _Part:
 
     intact: list[list[str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    damaged_vendors: dict[int, str] = field(default_factory=dict)
     joined: list[str] = field(default_factory=list)
     no_rows: list[str] = field(default_factory=list)
     line: int = 0
     ends_in_total: bool = False
     suspects: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
+
+    def add_damages(self, damages: Sequence[str], vendor: str | None) -> None:
+        """Texts of damaged rows. `vendor`: theirs, if it is known."""
+        if vendor is not None:
+            self.damaged_vendors |= dict.fromkeys(range(len(self.damaged), len(self.damaged) + len(damages)), vendor)
+        self.damaged += damages
 
     def ordinary(self) -> list[list[str]]:
         """Some rows of one line each."""

@@ -31,7 +31,7 @@ from shelfsync.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     import pyarrow.parquet as pq
 
@@ -132,7 +132,6 @@ class _Store:
     files: list[FoundFile] = field(default_factory=list)
     rows: int = 0
     metadata_rows: int = 0
-    damaged: int = 0
     unterminated: list[str] = field(default_factory=list)
 
 
@@ -291,10 +290,7 @@ class FilesSource:
                 store.rows += chunk.rows - chunk.no_rows
                 yield chunk
         if isinstance(reader, CsvFile):
-            store.damaged += reader.damaged
             store.unterminated += [file.name] if reader.unterminated else []
-        elif isinstance(reader, Workbook):
-            store.damaged += reader.damaged
         elif isinstance(reader, ParquetFile):
             store.metadata_rows += reader.rows
 
@@ -337,7 +333,9 @@ class FilesSource:
                 self._check_end(vendor, store, expected)
         failed = stores.failed()
         good = [store for _, store in stores.good()]
-        caveat = _caveat(sum(store.damaged for store in good), failed if self._layout.hook is not None else {})
+        caveat = None
+        if failed and self._layout.hook is not None:
+            caveat = f"{len(failed)} stores could not be read, whose rows the mapping hook may give to others"
         if expected is not None and None in expected and failed:
             how = f"the control file ({CONTROL_FILE}) is about all stores, of which {len(failed)} could not be read"
             return Claim(None, how, caveat, failed)
@@ -464,15 +462,6 @@ def _named(reader: CsvFile | ParquetFile | Workbook) -> Iterator[None]:
 def format_by_ending(path: str) -> str | None:
     """The format that the ending of a file's name gives."""
     return next((one for one, endings in _ENDINGS.items() if path.casefold().endswith(endings)), None)
-
-
-def _caveat(damaged: int, failed: Mapping[str, str]) -> str | None:
-    """Why an absent SKU may be in the ERP. `failed`: stores whose rows the hook may give to another one."""
-    parts = [f"{damaged} rows could not be read, so an absent SKU may be in one of them"] if damaged else []
-    parts += (
-        [f"{len(failed)} stores could not be read, whose rows the mapping hook may give to others"] if failed else []
-    )
-    return "; ".join(parts) or None
 
 
 def _number(control: FoundFile) -> int:

@@ -66,20 +66,27 @@ KINDS = (
         "Look at it: it may be the error page of a server, or a table that an ERP names .xls. Let the ERP write CSV or a real workbook.",
     ),
     Kind((b"<?xml",), "XML", _SAVE),
-    Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl.", "jsonl"),
-    Kind((b'[{"', b"[ {", b"[\n"), "one list of JSON", _SAVE),
+    Kind(
+        (b'{"', b"{ ", b"{\n", b"{\r", b"{\t", b"{}"),
+        "JSON",
+        f"If each line is one row, set {FILE_FORMAT} to jsonl.",
+        "jsonl",
+    ),
+    Kind((b'[{"', b"[{ ", b"[{\n", b"[ ", b"[\n", b"[\r", b"[\t", b"[]"), "one list of JSON", _SAVE),
     Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
     Kind((b"PK\x05\x06",), "a zip archive without a file", "Let the ERP write it again."),
     Kind((b"\x1f\x8b", *_ZST, b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),
 )
 """The kinds that are named; what is packed once is unpacked before."""
+RECORD_MARK = b"\x1e"
+"""Begins each value of a JSON text sequence."""
 _TAR = Kind((), "a tar archive", "Let the ERP pack each file by itself, as gz, zst or zip.")
 _TAR_MARK = slice(257, 265)
 
 
 def of(head: bytes) -> Kind | None:
     """The kind of a file that begins so; None for one that may be text."""
-    begins = head.removeprefix(codecs.BOM_UTF8)
+    begins = head.removeprefix(codecs.BOM_UTF8).lstrip(RECORD_MARK)
     if head[_TAR_MARK].startswith((b"ustar\0", b"ustar  \0")):  # of POSIX and of GNU
         return _TAR
     return next((kind for kind in KINDS if begins.startswith(kind.beginnings)), None)

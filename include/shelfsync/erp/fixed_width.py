@@ -57,6 +57,13 @@ class FixedWidth(CsvFile):
     def likely_cause(self) -> None:
         """The settings name the columns, so the beginning of the file shows no other cause."""
 
+    def _none_read(self, damages: Sequence[str]) -> ConfigurationError:
+        return ConfigurationError(
+            FIXED_WIDTH,
+            f"not one of the first {len(damages)} rows of {self._found.name} fits it: {damages[0]}",
+            f"Correct its places or the file. `shelfsync sniff {self._found.readable}` proposes them.",
+        )
+
     def _header(self, reader: Any) -> tuple[str, ...]:  # noqa: ARG002  the settings have the names
         return tuple(self._columns)
 

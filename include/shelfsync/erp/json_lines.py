@@ -11,7 +11,9 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from shelfsync.erp.columns import COLUMNS
 from shelfsync.erp.csvfile import CsvFile, WrongValueError
+from shelfsync.erp.text import text
 from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from shelfsync.erp.columns import Layout
 
 _LINES_FOR_NAMES = 1000
+_BEFORE = "\ufeff\x1e\r\n\t "
+"""The marks of an encoding and of a text sequence, and what is blank."""
 _EXACT = 10**15
 """Below it a program that counts in floats keeps every digit of a whole number."""
 
@@ -39,6 +43,12 @@ class JsonLines(CsvFile):
             f"Not one of the first lines of {self._found.name} is a JSON object. Nothing was sent; let the ERP write one object a line."
         )
 
+    def _none_read(self, damages: Sequence[str]) -> DataError:
+        return DataError(
+            f"Not one of the first {len(damages)} lines of {self._found.name} can be read: {damages[0]}. Nothing was sent; correct the file, or the"
+            f" column by {COLUMNS}."
+        )
+
     def _header(self, reader: Any) -> tuple[str, ...]:  # noqa: ARG002  the first lines are rows too
         with self._open() as file:
             names = {name: None for line in islice(file, _LINES_FOR_NAMES) for name in _keys(line)}
@@ -55,15 +65,15 @@ class JsonLines(CsvFile):
     def _place_of_sku(self, names: tuple[str, ...]) -> None:
         """No total stands below objects."""
 
-    def keys(self, names: tuple[str, ...]) -> list[str]:
+    def keys(self, names: tuple[str, ...]) -> dict[str, str]:
         """The names of vendor and SKU among these; a mapping hook judges them itself."""
         if self._layout.hook is not None:
-            return []
+            return {}
         try:
             sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
         except ConfigurationError:  # without settings, as for a proposal
-            return []
-        return [sources[name] for name in ("vendor", "sku") if name in sources]
+            return {}
+        return {name: sources[name] for name in ("vendor", "sku") if name in sources}
 
     def _is_whole(self, last: str) -> bool:
         return last.rstrip().endswith("}")  # otherwise it is no object, and was reported
@@ -76,14 +86,14 @@ class _Objects:
         self._lines = lines
         self._file = file
         self._names: tuple[str, ...] | None = None
-        self._keys: list[str] = []
+        self._keys: dict[str, str] = {}
 
     def __iter__(self) -> _Objects:
         return self
 
     def __next__(self) -> list[Any]:
         line = next(self._lines)
-        if not line.strip("\ufeff\r\n\t "):
+        if not line.strip(_BEFORE):
             return []
         if self._names is None:
             self._names = self._file.names()
@@ -95,9 +105,13 @@ class _Objects:
         unknown = next((name for name in found if name not in self._names), None)
         if unknown is not None:
             raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
-        for name in self._keys:
-            if isinstance(found.get(name), (bool, Decimal, list, dict)):
-                raise WrongValueError(f"{name!r} is {_kind(found[name])}, and a key is a text or a whole number")
+        wrong = [name for name in self._keys.values() if isinstance(found.get(name), (bool, Decimal, list, dict))]
+        if wrong:
+            vendor = self._keys.get("vendor", "")
+            raise WrongValueError(
+                f"{wrong[0]!r} is {_kind(found[wrong[0]])}, and a key is a text or a whole number",
+                None if vendor in wrong else text(found.get(vendor)),
+            )
         return [_value(found.get(name)) for name in self._names]
 
 
@@ -110,7 +124,7 @@ def _keys(line: str) -> list[str]:
 
 def _object(line: str) -> dict[str, Any]:
     found = json.loads(
-        line.lstrip("\ufeff"), parse_float=_number, parse_constant=_no_number, object_pairs_hook=_without_repeats
+        line.lstrip(_BEFORE), parse_float=_number, parse_constant=_no_number, object_pairs_hook=_without_repeats
     )
     if not isinstance(found, dict):
         raise ValueError("it is another value")  # noqa: TRY004  the caller reports every line alike

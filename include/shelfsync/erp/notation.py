@@ -53,6 +53,7 @@ TRUTHS = frozenset({"active"})
 _SPACES = r"[ \t\x{a0}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]"
 """Every space that may stand in or around a number; a column of fixed width is padded with them."""
 _GROUPS = {"": None, ".": r"\.", ",": ",", "'": r"['\x{2019}]", "space": _SPACES}
+_THREE_BEHIND = r"^\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*$"
 _SIGN = r"[+\x{2212}-]?"
 _DIGIT = "[0-9]"
 
@@ -95,9 +96,11 @@ class Notation:
 
     def plain(self, name: str, values: Texts, written: pa.Array | bool) -> Texts:
         """The texts of the column `name` of shelfsync in plain notation. `written`: which of them are texts in the source."""
-        if written is False or not self._acts_on(name):
+        if written is False or not (self._acts_on(name) or (name in NUMBERS and written is not True)):
             return values
         plain = values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if written is not True and name in NUMBERS and self.is_plain:
+            plain = _without_ambiguous(plain, written)
         if self.null_words:
             null = _among(values, self.null_words)
             plain = pc.if_else(null, pa.scalar(None, pa.string()), plain)
@@ -184,6 +187,19 @@ def is_written(values: Sequence[Any] | pa.Array | pa.ChunkedArray) -> pa.Array |
     if not kinds - texts:
         return bool(texts)
     return pa.array([isinstance(value, tuple(texts)) for value in values]) if texts else False
+
+
+def _without_ambiguous(values: pa.Array, written: pa.Array) -> pa.Array:
+    """The values of a column of numbers and texts, each text such as `1.299` with a doubt behind it, so that it is no number for any later step.
+
+    Numbers do not show what the mark of a text means. If one of them has three decimals, so may the text.
+    """
+    numbers = values.filter(pc.invert(written))
+    texts = pc.and_(written, pc.match_substring_regex(values, _THREE_BEHIND)).fill_null(False)
+    if not pc.any(texts).as_py() or pc.any(pc.match_substring_regex(numbers, r"\.\d{3}$")).as_py():
+        return values
+    doubted = pc.binary_join_element_wise(values, " (a text beside numbers: its mark may group thousands)", "")
+    return pc.if_else(texts, doubted, values)
 
 
 def _among(values: pa.Array, words: Sequence[str]) -> pa.Array:

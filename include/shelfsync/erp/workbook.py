@@ -3,7 +3,8 @@
 | cell | value here |
 |---|---|
 | text | itself |
-| number | the decimal that Excel shows, at most 15 significant digits: 4006381333931, 0.3 |
+| number | the decimal that Excel shows without a format, at most 15 significant digits: 4006381333931, 0.3 |
+| a price whose format (xlsx, xlsm) shows fewer decimals | what the sheet shows: 7.995 in `0.00` is 8.00; of a campaign also 1 in `0%` is 100 |
 | a code of more than 15 digits, typed as a number | the float with an exponent, so that it is no key: its last digits are invented |
 | a vendor or SKU that is an error, a date, a truth value or has decimals | its row is damaged: the key that was meant is nowhere |
 | date, time, truth value | itself |
@@ -36,7 +37,7 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.erp import first_bytes
+from shelfsync.erp import cell_formats, first_bytes
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import MARK, text
@@ -53,11 +54,12 @@ from shelfsync.errors import (
 from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 
     from python_calamine import CalamineSheet, CalamineWorkbook
 
     from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.cell_formats import CellFormat
     from shelfsync.erp.columns import Layout
 
 SHEET = "SHELFSYNC_ERP__SHEET"
@@ -66,6 +68,7 @@ BYTES_MAX = 512 * 2**20
 """The most that a workbook may have unpacked; calamine needs some five times as much memory."""
 
 BROKEN = f"{MARK} error or formula without a value"
+_AMOUNTS = ("price", "base_price", "cost")
 _DIGITS_EXACT = 15
 _EXPONENT_SHOWN = 1e16
 """From here on a float is written with an exponent, by which a key that lost digits is recognised."""
@@ -102,12 +105,12 @@ class Workbook:
         self._sheet_name = sheet
         self._header_row = header_row
         self._bytes_max = bytes_max
+        self._formats: dict[bytes, CellFormat] = {}
+        self._of_cells: dict[str, dict[int, CellFormat]] = {}
         self._titles: list[Any] = []
         """The cells of the header, once it is read."""
         self.notes: list[str] = []
         """What a person may not expect of the sheet, once it is open."""
-        self.damaged = 0
-        """Rows that name a product which is unknown, so that nothing is concluded from absence."""
 
     def names(self) -> tuple[str, ...]:
         """The header."""
@@ -120,13 +123,13 @@ class Workbook:
         left = sheet.start[1] if sheet.start else 0
         below = _rows(sheet)
         names = self._header(below)
+        self._note_padded(sheet.name, names, left)
         strict = frozenset(place + left for place in self._strict(names)) if broken is None else frozenset()
         empty, titles = [""] * len(self._titles), folded(self._titles)
         total = 0
         part: list[list[Any]] = []
         numbers: list[int] = []
         no_rows: list[str] = []
-        self.damaged = 0
         while block := [*itertools.islice(below, _ROWS_OF_BLOCK)]:
             every = [cells for _, cells in block]
             with_broken = broken is None or not broken.keys().isdisjoint(range(block[0][0], block[-1][0] + 1))
@@ -147,6 +150,7 @@ class Workbook:
                 part.append(_with_broken(cells, left, faulty) if faulty else cells)
             while len(part) > rows:  # one is kept: the last row of the sheet may be a total
                 total += rows
+                self._show_amounts(sheet.name, names, left, part[:rows], numbers)
                 yield self._chunk(names, part[:rows], numbers, no_rows)
                 part, numbers, no_rows = part[rows:], numbers[rows:], []
         sku = self._key_places(names).get("sku")
@@ -154,6 +158,7 @@ class Workbook:
             no_rows.append(_no_row(numbers[-1], part.pop()[: len(names)], TOTAL))
         if part or no_rows:
             total += len(part)
+            self._show_amounts(sheet.name, names, left, part, numbers)
             yield self._chunk(names, part, numbers, no_rows)
         if not total:
             raise EmptyFileError(
@@ -218,11 +223,21 @@ class Workbook:
     ) -> Chunk:
         as_numbers = self._layout.hook is not None  # a hook computes with them, and judges keys itself
         damaged: dict[int, str] = {}
-        for name, key in ({} if as_numbers else self._key_places(names)).items():
+        places = {} if as_numbers else self._key_places(names)
+        without_vendor: set[int] = set()
+        for name, key in places.items():
             for row, what in _no_keys([cells[key] for cells in rows]):
-                damaged.setdefault(row, f"row {numbers[row] + 1}: {name} {what}: {_joined(rows[row])}")
+                damaged.setdefault(
+                    row, f"row {numbers[row] + 1}: {_titled(name, names[key])} {what}: {_joined(rows[row])}"
+                )
+                if name == "vendor":
+                    without_vendor.add(row)
+        vendors: dict[int, str] = {}
+        if "vendor" in places:
+            for place, row in enumerate(damaged):
+                if row not in without_vendor and (vendor := text(_value(rows[row][places["vendor"]]))):
+                    vendors[place] = vendor
         if damaged:
-            self.damaged += len(damaged)
             rows = [cells for row, cells in enumerate(rows) if row not in damaged]
         columns = [_values([cells[place] for cells in rows], as_numbers=as_numbers) for place in range(len(names))]
         beside = (*damaged.values(), *no_rows)
@@ -233,18 +248,77 @@ class Workbook:
             self._found.name,
             self._found.vendor,
             beside,
+            vendors,
             types=dict.fromkeys(names, "text"),  # a sheet has no types: a column of numbers may have a text tomorrow
             typed=frozenset(name for name, column in zip(names, columns, strict=True) if isinstance(column, pa.Array)),
             no_rows=len(no_rows),
         )
 
     def _key_places(self, names: tuple[str, ...]) -> dict[str, int]:
-        """Where vendor and sku stand, as far as the sheet has them."""
+        return self._places_of(names, ("vendor", "sku"))
+
+    def _places_of(self, names: tuple[str, ...], ours: Sequence[str]) -> dict[str, int]:
+        """Where these columns of shelfsync stand, as far as the sheet has them."""
         try:
             sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
         except ConfigurationError:  # a mapping hook may make them
             return {}
-        return {name: names.index(sources[name]) for name in ("vendor", "sku") if name in sources}
+        return {name: names.index(sources[name]) for name in ours if name in sources}
+
+    def _note_padded(self, sheet: str, names: tuple[str, ...], left: int) -> None:
+        """Notes keys whose format shows zeros in front that the file does not have."""
+        padded = {number: one for number, one in self._formats.items() if one.digits > 1}
+        letters = {_letters(place + left): names[place] for place in self._key_places(names).values()}
+        for letter, cells in self._formats_of(sheet, letters, padded).items():
+            rows = [row for row in cells if row >= self._header_row]
+            if rows:
+                self.notes.append(
+                    f"{len(rows):,} cells of {letters[letter]!r} have the format {cells[rows[0]].code}, as {letter}{rows[0] + 1}: it shows zeros in front"
+                    " that are not in the file, and shelfsync reads the number without them. If they belong to the key, let the ERP write texts"
+                )
+
+    def _show_amounts(
+        self, sheet: str, names: tuple[str, ...], left: int, rows: list[list[Any]], numbers: Sequence[int]
+    ) -> None:
+        """Puts what the sheet shows into the cells of prices, where a format shows less than the file has."""
+        of_campaigns = "campaign" in self._layout.extract.names
+        few = {
+            number: one
+            for number, one in self._formats.items()
+            if one.decimals < cell_formats.MONEY_DECIMALS or (of_campaigns and one.is_percentage)
+        }
+        amounts = () if self._layout.hook is not None else _AMOUNTS  # a hook computes with what the file has
+        for place in self._places_of(names, amounts).values():
+            cells = [row[place] for row in rows]
+            if not few and not any(
+                isinstance(cell, float) and round(cell, cell_formats.MONEY_DECIMALS) != cell for cell in cells
+            ):
+                continue
+            letter = _letters(place + left)
+            if letter not in self._of_cells:
+                self._of_cells |= self._formats_of(sheet, [letter], self._formats)
+            of_row, changed = self._of_cells[letter], []
+            for row, cell, number in zip(rows, cells, numbers, strict=False):
+                if (one := of_row.get(number)) is None or not isinstance(cell, (int, float)) or isinstance(cell, bool):
+                    continue
+                if one.is_percentage and not of_campaigns:
+                    continue
+                row[place] = float(one.shown(cell))
+                if row[place] != cell:
+                    changed.append(f"{letter}{number + 1} ({_number(float(cell))} as {one.shown(cell)})")
+            if changed:
+                self.notes.append(
+                    f"{len(changed):,} cells of {names[place]!r} have more than they show, and shelfsync reads what they show, as in {changed[0]}"
+                )
+
+    def _formats_of(
+        self, sheet: str, letters: Collection[str], wanted: Mapping[bytes, CellFormat]
+    ) -> dict[str, dict[int, CellFormat]]:
+        """Column -> row from 0 -> the format, of these columns and formats."""
+        if not letters or not wanted or (packed := self._packed(self._bytes())) is None:
+            return {letter: {} for letter in letters}
+        with packed, packed.open(_sheet_path(packed, sheet)) as file:
+            return cell_formats.of_cells(file, letters, wanted)
 
     def _strict(self, names: tuple[str, ...]) -> frozenset[int]:
         """Where an empty cell may be a broken one: the columns of values that are sent."""
@@ -275,6 +349,7 @@ class Workbook:
             sheet = self._chosen(self._workbook(data))
         if packed is None:
             return sheet, None
+        self._formats = cell_formats.formats(packed)
         seen = self._look(packed, sheet.name)
         self.notes = seen.notes()
         return sheet, {row: frozenset(columns) for row, columns in seen.broken.items()}
@@ -391,6 +466,11 @@ def _joined(cells: Sequence[Any]) -> str:
     return ", ".join(text for text in as_texts(cells) if text)[:_SHOWN_CHARACTERS]
 
 
+def _titled(name: str, title: str) -> str:
+    """A column of shelfsync, with its title in the sheet where that is another one."""
+    return name if title.casefold() == name else f"{name} (column {title!r})"
+
+
 def _no_row(number: int, cells: Sequence[Any], why: str) -> str:
     return f"row {number + 1}: {why}: {_joined(cells)}"
 
@@ -474,7 +554,10 @@ def _no_keys(cells: Sequence[Any]) -> Iterator[tuple[int, str]]:
         elif isinstance(cell, bool) or not isinstance(cell, (int, float)):
             yield place, f"is no text, but {'a truth value' if isinstance(cell, bool) else 'a date or a time'}"
         elif not float(cell).is_integer():
-            yield place, "is a number with decimals, whose last zeros are lost"
+            yield (
+                place,
+                f"is {_number(cell)}, a number with decimals, whose last zeros are lost; let the ERP write texts",
+            )
 
 
 def _value(cell: Any) -> Any:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from shelfsync.rows import item, look_alike
 from shelfsync.rows.alignment import BARCODE_DIGITS_MAX
 from shelfsync.rows.truth import mask
+from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _SHOWN_CHARACTERS = 80
 UNREADABLE = "\ufffd "
 """Begins the text that stands in the column `sku` for a row that cannot be read, before the row's place in its source."""
+UNREADABLE_ROW = f"^{UNREADABLE}(?:lines?|row) "
+"""Such a text, as a regular expression."""
 NO_ROW = UNREADABLE + "beside the rows: "
 """The same for what a program wrote beside the rows, such as a total."""
 
@@ -210,6 +213,22 @@ def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
 def unusable(vendors: pa.Array) -> Mask:
     """Rows without a usable vendor."""
     return sum((where for _, where in vendor_faults(vendors)), start=mask(pa.array([False] * len(vendors))))
+
+
+def of_no_product(rows: pa.Table) -> Mask:
+    """Rows of an extract that may be about any product: their SKU cannot be read, or is not there although the row is one of a product's.
+
+    A row of a store without a SKU that has figures alone may be a total, and one with a name alone a heading.
+    """
+    skus = rows["sku"]
+    found = mask(pc.match_substring_regex(skus, UNREADABLE_ROW))
+    blank = mask(pc.equal(pc.utf8_trim(skus, characters=" "), "").fill_null(True))
+    if blank.any() and set(FIELDS) <= set(rows.column_names):
+        stated = {name: mask(pc.not_equal(pc.utf8_trim_whitespace(rows[name]), "")) for name in (*FIELDS, "name")}
+        named = stated["name"] | stated["price"] | stated["active"]
+        blank &= named & np.logical_or.reduce([stated[name] for name in FIELDS])
+        found = found | (blank & ~unusable(pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()))
+    return found
 
 
 def is_usable(vendor: str) -> bool:

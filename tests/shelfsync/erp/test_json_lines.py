@@ -47,7 +47,30 @@ def test_a_value_that_is_no_key_is_no_row_of_another_product(read, path, column,
     reading = read(files=path(lines, "stock.jsonl"))
     assert reading.rows[0]["sku"] == "1"
     assert f"line 2: {column!r} is " in reading.rows[1]["sku"]
-    assert "1 rows could not be read" in reading.proof.how
+    assert reading.rows[1]["vendor"] == (None if column == "vendor" else "v")
+    assert ("1 rows could not be read" in reading.proof.how, reading.proof.doubtful) == (
+        (True, set()) if column == "vendor" else (False, {"v"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "settings", "told"),
+    [
+        ("s.jsonl", '{"vendor": "v", "sku": 1.5, "price": 1}\n' * 3, {}, "line 1: 'sku' is a number with a point"),
+        ("s.txt", "v   1\nv   2\n", {"fixed_width": PLACES}, "FIXED_WIDTH: not one of the first 2 rows"),
+    ],
+)
+def test_if_no_row_can_be_read_the_cause_is_that_of_the_rows(read, path, name, text, settings, told):
+    with pytest.raises((DataError, ConfigurationError), match=told) as raised:
+        read(files=path(text, name), **settings)
+    assert "DELIMITER" not in str(raised.value)
+
+
+def test_a_json_text_sequence_is_json_lines(read, path):
+    file = path("".join(f'\x1e{{"vendor": "v", "sku": "{sku}", "price": 2}}\n' for sku in ("1", "2")), "stock.json-seq")
+    assert [row["sku"] for row in read(files=file, file_format="jsonl").rows] == ["1", "2"]
+    proposal = sniff(file)
+    assert (proposal.kind, proposal.settings["FILE_FORMAT"]) == ("JSON lines", "jsonl")
 
 
 def test_a_whole_number_is_its_digits_as_a_program_with_floats_writes_it(read, path):

@@ -23,8 +23,9 @@ from shelfsync.vendors.partition import Partition
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from types import TracebackType
+    from typing import TypeAlias
 
     from sqlalchemy.engine import Connection
 
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 in_report = logs.in_report(__name__)
 
+Files: TypeAlias = "dict[str, tuple[str, int]]"
+"""Vendor -> the path and the number of its rows."""
+
 
 FILES = "files"
 """The feed of changes that come as files."""
@@ -47,8 +51,8 @@ _UNREAD = "the changes have rows of it, and the last reading of the whole had no
 class Land(Protocol):
     """Lands the rows of a reading, vendor -> (path, rows), in the transaction at hand."""
 
-    def __call__(self, connection: Connection, files: dict[str, tuple[str, int]], /, *, complete: bool) -> None:
-        """Writes them."""
+    def __call__(self, connection: Connection, files: Files, /, *, complete: Collection[str]) -> None:
+        """Writes them. `complete`: the vendors of which all rows are there."""
 
 
 def known_stores(context: Context) -> dict[str, str]:
@@ -102,15 +106,18 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
         strange = set(files) - set(known)
         unlaid = strange & vendors.known_vendors(connection).keys()
         failures = broken | unread | dict.fromkeys(unlaid, _UNREAD)
-        number = runs.record_extract(
-            connection,
-            run.run_id,
-            rows=changes.rows,
-            rows_expected=None,
-            proof=f"the changes since {before.cursor}, laid over the last reading of the whole",
-            complete=all(one.complete for one in here.values()),
-            since=before.cursor,
-        )
+        numbers = {
+            complete: runs.record_extract(
+                connection,
+                run.run_id,
+                rows=changes.rows,
+                rows_expected=None,
+                proof=f"the changes since {before.cursor}, laid over the last reading of the whole",
+                complete=complete,
+                since=before.cursor,
+            )
+            for complete in sorted({True, *(one.complete for one in here.values())})
+        }
         read = {
             name: {
                 "raw_path": one.raw_path,
@@ -120,10 +127,11 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             for name, one in here.items()
             if name not in failures
         }
-        vendor_runs.begin_all(connection, run.run_id, number, read)
-        vendor_runs.begin_all(
-            connection, run.run_id, number, {name: vendor_runs.unread(why) for name, why in failures.items()}
-        )
+        for complete, number in numbers.items():
+            theirs = {name: row for name, row in read.items() if here[name].complete == complete}
+            vendor_runs.begin_all(connection, run.run_id, number, theirs)
+        unread_rows = {name: vendor_runs.unread(why) for name, why in failures.items()}
+        vendor_runs.begin_all(connection, run.run_id, numbers[True], unread_rows)
         for name, one in laid.items():
             readings.put(connection, name, one.reading)
         if settings.sync.vendors:  # the position moves past the changes of all others
@@ -278,13 +286,13 @@ class ReportedChanges:
         laid = {name: (one.reading.raw_path, one.reading.rows) for name, one in newer.items()}
         return {name: one for name, one in (files | laid).items() if name not in failed}, failed
 
-    def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+    def land(self, connection: Connection, files: Files, *, complete: Collection[str]) -> None:
         """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand.
 
         A vendor without a row here keeps those that it had, with its changes over them: so it is followed when it comes back.
         """
         for name, (path, rows) in files.items():
-            readings.put(connection, name, Reading(path, rows, complete, self._changed.get(name)))
+            readings.put(connection, name, Reading(path, rows, name in complete, self._changed.get(name)))
         for name, one in self._missing.items():
             readings.put(connection, name, one)
         readings.keep(connection, files.keys() | self._missing.keys())
@@ -301,10 +309,10 @@ class ReportedChanges:
             change_files.close(connection, self.changes.present, self.changes.covered)
 
 
-def land_some(connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+def land_some(connection: Connection, files: Files, *, complete: Collection[str]) -> None:
     """Lands the rows of some vendors, vendor -> (path, rows). The changes before them come again: the position stays."""
     for name, (path, rows) in files.items():
-        readings.put_whole(connection, name, path, rows, complete=complete)
+        readings.put_whole(connection, name, path, rows, complete=name in complete)
 
 
 def replay(context: Context, path: str) -> list[str]:

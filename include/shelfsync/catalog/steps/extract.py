@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.catalog.ledger.runs import Run
-    from shelfsync.catalog.steps.changes import Land
+    from shelfsync.catalog.steps.changes import Files, Land
     from shelfsync.context import Context
     from shelfsync.erp.complete_extract import Extract, Proof
 
@@ -92,11 +92,11 @@ def _read(context: Context, run: Run, columns: ColumnReadings | None) -> list[st
             )
 
 
-def _land_nothing(_connection: Connection, _files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+def _land_nothing(_connection: Connection, _files: Files, *, complete: Collection[str]) -> None:
     """A plan reads only."""
 
 
-def _begin_anew(connection: Connection, _files: dict[str, tuple[str, int]], *, complete: bool) -> None:  # noqa: ARG001
+def _begin_anew(connection: Connection, _files: Files, *, complete: Collection[str]) -> None:  # noqa: ARG001
     """If the changes are read again one day, they need a reading of the whole first."""
     readings.forget(connection)
 
@@ -169,7 +169,7 @@ def _write(
     context: Context,
     run: Run,
     proof: Proof,
-    files: dict[str, tuple[str, int]],
+    files: Files,
     failed: dict[str, str],
     nameless: pa.Table,
     land: Land,
@@ -180,25 +180,12 @@ def _write(
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
     with context.engine.begin() as connection:
-        number = runs.record_extract(
-            connection,
-            run.run_id,
-            rows=proof.rows,
-            rows_expected=proof.expected,
-            proof=proof.how,
-            complete=proof.complete,
-        )
-        read = {
-            name: {
-                "raw_path": path,
-                "rows_raw": rows,
-                "reported_path": reported.get(name),
-                "raw_digest": digests.get(path),
-            }
-            for name, (path, rows) in files.items()
-        }
-        vendor_runs.begin_all(connection, run.run_id, number, read)
-        land(connection, files, complete=proof.complete)
+        complete = files.keys() - proof.doubtful if proof.complete else set()
+        doubtful = files.keys() - complete if proof.complete else set()
+        if doubtful:
+            _begin(connection, run, proof.of_doubtful(), _named(files, doubtful), reported, digests)
+        number = _begin(connection, run, proof, _named(files, files.keys() - doubtful), reported, digests)
+        land(connection, files, complete=complete)
         known = vendors.known_vendors(connection)
         new = {name for name in came if not known.get(name)}  # the platform acknowledged nothing of them yet
         missing = (asked or known.keys()) - came
@@ -210,6 +197,35 @@ def _write(
         record.replace_quarantine(connection, run.run_id, None, nameless)
         if columns:
             source_columns.note(connection, run.run_id, columns, dry_run=run.dry_run)
+
+
+def _named(files: Files, names: Collection[str]) -> Files:
+    return {name: file for name, file in files.items() if name in names}
+
+
+def _begin(
+    connection: Connection, run: Run, proof: Proof, files: Files, reported: dict[str, str], digests: dict[str, str]
+) -> int:
+    """Starts the vendors of these files, of which `proof` is what is proven; the number of the reading."""
+    number = runs.record_extract(
+        connection,
+        run.run_id,
+        rows=proof.rows,
+        rows_expected=proof.expected,
+        proof=proof.how,
+        complete=proof.complete,
+    )
+    read = {
+        name: {
+            "raw_path": path,
+            "rows_raw": rows,
+            "reported_path": reported.get(name),
+            "raw_digest": digests.get(path),
+        }
+        for name, (path, rows) in files.items()
+    }
+    vendor_runs.begin_all(connection, run.run_id, number, read)
+    return number
 
 
 def _judged(context: Context, columns: source_columns.Columns) -> source_columns.Columns:

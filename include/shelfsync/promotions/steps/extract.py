@@ -72,7 +72,9 @@ def _extract(context: Context, run_id: int) -> dict[str, Any]:
     manifest = {"rows": proof.rows, "vendors": read, "unread": unread}
     path = context.lake.write_bytes("promotion_manifest", "all", ".json", json.dumps(manifest).encode())
     with context.engine.begin() as connection:
-        promotion_runs.extracted(connection, run_id, manifest_path=path, proof=proof.how, complete=proof.complete)
+        complete = proof.complete and not proof.doubtful
+        how = proof.of_doubtful().how if proof.doubtful else proof.how
+        promotion_runs.extracted(connection, run_id, manifest_path=path, proof=how, complete=complete)
         if not run.dry_run:
             record.replace_quarantine(connection, run_id, "", normalise.nameless(nameless))
     if nameless.num_rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 HEADER = "vendor,sku,barcode,price,quantity,active,max_sales_quantity\n"
@@ -146,3 +148,35 @@ def test_a_sku_that_left_an_unproven_extract_is_counted_and_explained_and_nothin
     assert not proven.sync("delta")["absent"]
     assert proven.shown()["a"]["active"] is False
     assert proven.app.status()["absent"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_row_that_names_no_product_stops_the_removals_of_its_store_alone(make_world, tmp_path, kind):
+    file, control = tmp_path / f"stock.{kind}", tmp_path / "rows.txt"
+    world = make_world(erp={"url": None, "sql": None, "files": str(file), "control_file": str(control)})
+
+    def write(rows):
+        if kind == "csv":
+            text = HEADER + "".join(f"{vendor},{sku or ''},,1.00,10,1,\n" for vendor, sku in rows)
+        else:
+            text = "".join(json.dumps({"vendor": vendor, "sku": sku, "price": 1}) + "\n" for vendor, sku in rows)
+        file.write_text(text, "utf-8")
+        control.write_text(f"{len(rows)}\n", "utf-8")
+
+    stores = ("store-001", "store-002")
+    for store in stores:
+        world.platform.put_products(
+            store, [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in ("a1", "b2", "c3")]
+        )
+    write([(store, sku) for store in stores for sku in ("a1", "b2", "c3")])
+    world.sync("full")
+    nothing = None if kind == "csv" else [3]
+    write([*((store, sku) for store in stores for sku in ("a1", "b2")), ("store-001", nothing)])
+    world.sync("delta")
+    shown = {store: {sku for sku, row in world.shown(store).items() if row["active"]} for store in stores}
+    assert shown == {"store-001": {"a1", "b2", "c3"}, "store-002": {"a1", "b2"}}
+    assert "names no product" in world.app.explain("store-001", "c3").sentence
+    write([(store, sku) for store in stores for sku in ("a1", "b2")])
+    world.sync("delta")
+    assert not world.shown("store-001")["c3"]["active"]
