@@ -49,6 +49,11 @@ BY_ITSELF = {
 
 _UNFINISHED = frozenset({VendorState.OPEN, VendorState.BUSY, VendorState.SUPERSEDED})
 """States of a vendor in its last run that a later step or run ends by itself."""
+_ENDS = {
+    VendorState.ACKNOWLEDGED: "the last run has sent what changed",
+    VendorState.UNCHANGED: "nothing new at the last run",
+    VendorState.FAILED: "the last run failed",
+}
 _ON_THE_WAY = ("pending", "in_flight", "unconfirmed")
 
 
@@ -92,7 +97,7 @@ def words(row: Row) -> str:
     if state is None:
         return "not read yet"
     if state not in _UNFINISHED or fails(row):
-        return str(state)
+        return _ENDS.get(state, str(state))
     if row["at_work"]:
         return "first sync in progress" if row["acknowledged_at"] is None else "in progress"
     return "not finished, and no run is at work with it" if state == VendorState.OPEN else "waits for the next run"
