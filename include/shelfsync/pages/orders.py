@@ -22,7 +22,6 @@ _FIELDS = (
     Field("open", "still to be picked", {"yes": "yes"}),
     Field("vendor", "store"),
     Field("number", "code or number"),
-    Field("result", "picking result", {state: state for state in _BAD}),
 )
 _COLUMNS = (
     Column("placed_at", "placed", "when"),

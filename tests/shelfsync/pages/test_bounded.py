@@ -14,6 +14,7 @@ SELECT order_id, vendor, status, placed_at, updated_at FROM ledger.customer_orde
 PAGES = (
     "/orders",
     "/orders?open=yes&order=oldest",
+    "/orders?state=DISPATCHED",
     "/orders?vendor=old-1",
     "/orders?number=A7X2",
     "/orders/a7x2",

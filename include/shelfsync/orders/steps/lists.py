@@ -61,7 +61,6 @@ ORDERS = KeysetList(
         "state": "status = :state",
         "open": f"{IS_OPEN} AND :open <> ''",
         "number": "order_id = lower(:number) OR external_order_id = :number OR order_code = :number",
-        "result": "result_state = :result",
     },
     {
         "newest": Order((("listed_at", "timestamptz"), ("order_id", "text")), newest_first=True),

@@ -51,6 +51,7 @@ customer_order = sa.Table(
     moment("updated_at", "The platform's instant of this state; if it has none near its receipt: the receipt"),
     sa.Index("ix_customer_order_newest", _placed, "order_id"),
     sa.Index("ix_customer_order_vendor", "vendor", _placed, "order_id"),
+    sa.Index("ix_customer_order_by_status", "status", _placed, "order_id"),
     sa.Index("ix_customer_order_open", _placed, "order_id", postgresql_where=sa.text(IS_OPEN)),
     sa.Index("ix_customer_order_order_code", "order_code"),
     sa.Index("ix_customer_order_external_order_id", "external_order_id"),
