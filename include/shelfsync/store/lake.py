@@ -119,10 +119,10 @@ class Lake:
         """As `read_table`; None: there is no such file yet, which is an empty table of the schema."""
         return schema.empty_table() if path is None else self.read_table(path, columns, begin)
 
-    def read_if_kept(self, path: str | None, schema: pa.Schema) -> pa.Table:
+    def read_if_kept(self, path: str | None, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """As `read_or_empty`, also if housekeeping has removed the file."""
         try:
-            return self.read_or_empty(path, schema)
+            return self.read_or_empty(path, schema, columns)
         except MissingFileError:
             return schema.empty_table()
 

@@ -96,12 +96,18 @@ def pieces(
     base_path: str | None,
     suspects: Sequence[SuspectBatch] = (),
     *,
+    rows_path: str | None = None,
     dry_run: bool = False,
 ) -> list[batches.Piece]:
-    """The same for the ledger, with the items in the lake. A dry run writes no items."""
+    """The same for the ledger, with the items in the lake. `rows_path`: there are the rows already. A dry run writes no items."""
     found = []
     for piece, priority, urgent, halved_from in bodies(context, rows, base_path, suspects):
-        path = "" if dry_run else context.lake.write_table("batch", vendor, piece.items)
+        if dry_run:
+            path = ""
+        elif rows_path is not None and piece.items.equals(rows):
+            path = rows_path
+        else:
+            path = context.lake.write_table("batch", vendor, piece.items)
         found.append(
             batches.Piece(path, piece.items.num_rows, piece.body_bytes, priority, urgent, halved_from=halved_from)
         )
@@ -111,7 +117,7 @@ def pieces(
 def _batch_vendor(context: Context, row: VendorRun, released_path: str, facts: _Facts) -> None:
     run, base, left = facts
     rows, base_path = context.lake.read_table(released_path), None if base is None else base.path
-    found = pieces(context, row.vendor, rows, base_path, left, dry_run=run.dry_run)
+    found = pieces(context, row.vendor, rows, base_path, left, rows_path=released_path, dry_run=run.dry_run)
     plan = {"plan_batches": len(found), "plan_bytes": sum(piece.body_bytes for piece in found)}
     with context.engine.begin() as connection:
         if run.dry_run:

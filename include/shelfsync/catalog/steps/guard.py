@@ -117,8 +117,9 @@ def _guard_vendor(
     ]
     verdict = apply_guards(case, approved=[rows for _, rows in approved], declined=declined)
     released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
+    whole = released.equals(acknowledged.delta)
     values = {
-        "released_path": context.lake.write_table("released", row.vendor, released),
+        "released_path": delta_path if whole else context.lake.write_table("released", row.vendor, released),
         "held_path": context.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
