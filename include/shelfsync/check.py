@@ -12,7 +12,7 @@ from partner_api.links import is_loopback_name
 from shelfsync import display, logs
 from shelfsync.alerts.steps import send_due
 from shelfsync.catalog import adjustment
-from shelfsync.catalog.assortment.known_skus import known_files, known_skus
+from shelfsync.catalog.assortment.known_skus import KnownFiles, known_files, known_skus
 from shelfsync.catalog.ledger import source_columns
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.snapshot import make_snapshot
@@ -257,7 +257,7 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     for store in pc.unique(rows["vendor"].drop_null()).to_pylist():
         theirs = rows.filter(pc.equal(rows["vendor"], store))
         with context.engine.connect() as connection:
-            files = known_files(connection, store)
+            files = known_files(connection, [store]).get(store, KnownFiles(None, None))
         known = known_skus(context, files, whole=whole)
         found.append(make_snapshot(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
     return pa.concat_tables([QUARANTINE.empty_table(), *found])

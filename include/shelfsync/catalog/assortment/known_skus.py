@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shelfsync.catalog.ledger import observations, vendors
+from shelfsync.catalog.ledger import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -23,10 +23,9 @@ class KnownFiles(NamedTuple):
     observed: str | None
 
 
-def known_files(connection: Connection, vendor: str) -> KnownFiles:
-    """The baseline in force, and the newest export or listing."""
-    base, seen = vendors.current_baseline(connection, vendor), observations.newest(connection, vendor)
-    return KnownFiles(None if base is None else base.path, None if seen is None else seen.path)
+def known_files(connection: Connection, names: Collection[str]) -> dict[str, KnownFiles]:
+    """By vendor: the baseline in force, and the newest export or listing; a vendor of which the ledger has no row is missing."""
+    return {name: KnownFiles(*paths) for name, paths in compared.known_paths(connection, names).items()}
 
 
 def known_skus(context: Context, files: KnownFiles, *, whole: bool = True) -> Known:
@@ -36,7 +35,7 @@ def known_skus(context: Context, files: KnownFiles, *, whole: bool = True) -> Kn
     return Known(_skus(context, files.acknowledged), lambda: _skus(context, files.observed), whole)
 
 
-def known_of_any(context: Context, names: Sequence[str]) -> Known:
+def known_of_any(context: Context, names: Collection[str]) -> Known:
     """The same of several vendors, for rows that need not be of all SKUs; read only if a SKU of theirs may be odd."""
     from shelfsync.rows.odd_key import Known
 
@@ -44,8 +43,8 @@ def known_of_any(context: Context, names: Sequence[str]) -> Known:
         import pyarrow as pa
 
         with context.engine.connect() as connection:
-            files = [known_files(connection, name) for name in names]
-        found = [known_skus(context, one) for one in files]
+            files = known_files(connection, names)
+        found = [known_skus(context, files[name]) for name in sorted(files)]
         parts = [part for one in found for part in (one.acknowledged, one.observed())]
         return pa.concat_arrays([pa.array([], pa.string()), *parts]).unique()
 
@@ -53,10 +52,7 @@ def known_of_any(context: Context, names: Sequence[str]) -> Known:
 
 
 def _skus(context: Context, path: str | None) -> pa.Array:
-    import pyarrow as pa
-
     from shelfsync.rows.alignment import column
+    from shelfsync.schemas import BASELINE
 
-    if path is None or not context.lake.exists(path):
-        return pa.array([], pa.string())
-    return column(context.lake.read_table(path, ["sku"]), "sku")
+    return column(context.lake.read_if_kept(path, BASELINE, ["sku"]), "sku")

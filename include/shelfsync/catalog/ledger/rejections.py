@@ -264,6 +264,11 @@ def let_go_unchanged(connection: Connection, vendor: str, jobs: dict[str, int], 
     return released
 
 
+def has_any(vendor: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether a SKU of a vendor is rejected, within a query."""
+    return sa.exists().where(rejection.c.vendor == vendor)
+
+
 def looked_at(connection: Connection, seen: Observation, skus: Iterable[str]) -> None:
     """Records that the observation was checked for these SKUs."""
     statement = rejection.update().where(rejection.c.vendor == seen.vendor, among(rejection.c.sku, list(skus)))

@@ -14,11 +14,12 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from shelfsync import display
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import baseline
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import identity, instant, lake_file, line, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -95,11 +96,11 @@ def begin(
     return int(connection.execute(statement).scalar_one())
 
 
-def in_force(connection: Connection, vendor: str | None = None) -> list[Restoration]:
-    """What counts now, oldest first: a newer one is laid over an older one."""
+def in_force(connection: Connection, names: Collection[str] | None = None) -> list[Restoration]:
+    """What counts now, oldest first: a newer one is laid over an older one. `names`: of these vendors only."""
     statement = sa.select(*_COLUMNS).where(_IN_FORCE).order_by(restoration.c.restoration_id)
-    if vendor is not None:
-        statement = statement.where(restoration.c.vendor == vendor)
+    if names is not None:
+        statement = statement.where(among(restoration.c.vendor, names))
     return [Restoration(**row) for row in connection.execute(statement).mappings()]
 
 
@@ -110,7 +111,7 @@ def is_in_force(vendor: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
 
 def end(connection: Connection, vendor: str, *, who: str) -> list[Restoration]:
     """The ERP counts again for this vendor; what was ended."""
-    ended = in_force(connection, vendor)
+    ended = in_force(connection, [vendor])
     statement = restoration.update().where(_IN_FORCE, restoration.c.vendor == vendor)
     connection.execute(statement.values(ended_at=instant(), ended_by=who))
     return ended

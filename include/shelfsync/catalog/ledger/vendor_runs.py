@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
-from shelfsync.catalog.state import BatchState, RunState, VendorState
+from shelfsync.catalog.state import BatchState, VendorState
 from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import after, instant
 
@@ -138,17 +137,6 @@ def changes(connection: Connection, run_id: int, name: str) -> dict[str, int]:
     return {key.removeprefix("changes_"): int(value) for key, value in row.items()}
 
 
-def absent_before(connection: Connection, name: str, generation: int) -> str | None:
-    """Lake: the absent SKUs of the last diff before a generation; None: none was absent, or there was no diff."""
-    row = vendor_run.c
-    statement = (
-        sa.select(row.absent_path)
-        .join(run, run.c.run_id == row.run_id)
-        .where(row.vendor == name, row.generation < generation, row.delta_path.is_not(None), sa.not_(run.c.dry_run))
-    )
-    return connection.execute(statement.order_by(row.generation.desc()).limit(1)).scalar_one_or_none()
-
-
 def guarded_lately(connection: Connection, names: Iterable[str], *, days: float) -> list[VendorRun]:
     """Vendors in runs of the last days with changes for the guards, oldest first. `names`: these vendors only."""
     mine = [run.c.started_at >= after(-days * 86_400), vendor_run.c.delta_path.is_not(None), sa.not_(run.c.dry_run)]
@@ -223,31 +211,6 @@ def has_newest_snapshot(connection: Connection, row: VendorRun) -> bool:
     """Whether this is the newest snapshot of the vendor. A step of an older run may be repeated at any time."""
     last = last_snapshot(connection, row.vendor)
     return last is None or last.generation <= row.generation
-
-
-def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
-    """The living full run that has not finished this vendor, or None.
-
-    A newer delta would supersede the day's full sync of this vendor. A delta does not wait for a dead run,
-    or for a run that a newer one has superseded.
-    """
-    fence = sa.select(vendor.c.fence).where(vendor.c.vendor == row.vendor).scalar_subquery()
-    statement = (
-        sa.select(run.c.run_id)
-        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
-        .where(
-            vendor_run.c.vendor == row.vendor,
-            vendor_run.c.state == VendorState.OPEN,
-            vendor_run.c.generation >= fence,
-            run.c.run_id != row.run_id,
-            run.c.kind == "full",
-            run.c.state == RunState.RUNNING,
-            sa.not_(run.c.dry_run),
-            runs.alive(),
-        )
-        .limit(1)
-    )
-    return connection.execute(statement).scalar_one_or_none()
 
 
 def passed_over(connection: Connection, run_id: int) -> dict[str, str]:

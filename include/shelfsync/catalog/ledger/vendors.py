@@ -45,6 +45,8 @@ class BaselineVersion:
 
 
 _KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
+BASELINE_COLUMNS = (baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, _KNOWN_PATH)
+"""Those of `BaselineVersion`."""
 
 
 def read(connection: Connection, name: str) -> Vendor:
@@ -99,7 +101,7 @@ def clear_failures(connection: Connection, name: str) -> None:
 def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
     """The version in force, or None while nothing was ever acknowledged."""
     statement = (
-        sa.select(baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, _KNOWN_PATH)
+        sa.select(*BASELINE_COLUMNS)
         .join(vendor, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version))
         .where(vendor.c.vendor == name)
     )

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import batches, runs, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.ledger.compared import for_diff
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
@@ -27,15 +28,15 @@ from shelfsync.settings.catalog import PIECES_MAX
 from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.ledger.compared import Compared
+    from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
-    from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
     from shelfsync.settings import SuppressionSettings
 
@@ -46,21 +47,26 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
 
+    known: dict[str, Compared] = {}
+    jobs: dict[str, list[CatalogJob]] = {}
+
+    def ahead(connection: Connection, found: Collection[str]) -> None:
+        known.update(for_diff(connection, run_id, found))
+        jobs.update({name: [] for name in found})
+        for job in catalog_jobs.open_jobs(connection, vendors=found):
+            jobs[job.vendor].append(job)
+
     def read(connection: Connection, row: VendorRun) -> _Facts:
         if row.snapshot_path is None:
             raise Skip("nothing was normalised")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
-        busy = None if run.dry_run else _why_busy(connection, run, row)
+        about = known[row.vendor]
+        busy = None if run.dry_run else _why_busy(run, row, jobs[row.vendor], about)
+        if not about.rejected:
+            return _Facts(run, busy, about, rejected_skus.none_in_force())
         rejected_skus.release_seen(context, connection, row.vendor)
-        return _Facts(
-            run,
-            busy,
-            vendors.current_baseline(connection, row.vendor),
-            *runs.reading(connection, row.extract_id),
-            rejected_skus.in_force(connection, row.vendor),
-            vendor_runs.absent_before(connection, row.vendor, row.generation),
-        )
+        return _Facts(run, busy, about, rejected_skus.in_force(connection, row.vendor))
 
     def work(row: VendorRun, facts: _Facts) -> None:
         if facts.busy is not None:
@@ -69,26 +75,21 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
             raise Skip(facts.busy)
         _diff_vendor(context, row, row.snapshot_path or "", facts, rules)
 
-    return each_vendor(context, run_id, names, "diff", read, work)
+    return each_vendor(context, run_id, names, "diff", read, work, ahead=ahead)
 
 
 class _Facts(NamedTuple):
-    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, when it was read, the rejections in force.
-
-    `absent_before`: lake, the absent SKUs of the diff before this one.
-    """
+    """The ledger's facts: why the vendor is passed over, what its diff has to know, the rejections in force."""
 
     run: Run
     busy: str | None
-    base: BaselineVersion | None
-    complete: bool
-    read_at: dt.datetime | None
+    about: Compared
     rejected: pa.Table
-    absent_before: str | None
 
 
 def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
-    run, _, base, complete, _, rejected, _ = facts
+    run, _, about, rejected = facts
+    base = about.base
     snapshot = context.lake.read_table(snapshot_path)
     baseline = context.lake.read_or_empty(base and base.path, BASELINE)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
@@ -101,8 +102,8 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
         key=context.settings.platform.item_key,
     )
     absent = ABSENT.empty_table()
-    if not complete:
-        delta, absent = _without_removals(context, delta, facts)
+    if not about.complete:
+        delta, absent = _without_removals(context, delta, about)
     suppression = context.settings.suppression
     split = without_no_ops(
         delta,
@@ -122,7 +123,8 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     # a rejection may go before the next run, and then the same rows ask for what this delta leaves out
     no_example = {"raw_digest": None} if rejected.num_rows else {}
     with context.engine.begin() as connection:
-        if complete and not run.dry_run and vendor_runs.has_newest_snapshot(connection, row):
+        asked = about.complete and about.rejected and not run.dry_run
+        if asked and vendor_runs.has_newest_snapshot(connection, row):
             rejected_skus.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
         if not (delta.num_rows or run.dry_run or run.skus):
             batches.supersede_older(connection, row.vendor, row.generation)  # the ERP no longer has these values (I4)
@@ -143,12 +145,11 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
         )
 
 
-def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
+def _why_busy(run: Run, row: VendorRun, jobs: list[CatalogJob], about: Compared) -> str | None:
     """Why the vendor is passed over: a job of it is open, or a full sync of it is under way.
 
     A job past its deadline that `recover` could not end is a failure: run after run would pass the vendor over.
     """
-    jobs = catalog_jobs.open_jobs(connection, vendors=[row.vendor])
     overdue = next((job for job in jobs if job.overdue and job.run_id != row.run_id), None)
     if overdue is not None:
         raise DataError(
@@ -157,21 +158,20 @@ def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
         )
     if jobs:
         return f"job {jobs[0].job_id} of run {jobs[0].run_id} is {jobs[0].state}; the next run sends what changed"
-    full = None if run.full else vendor_runs.full_on_its_way(connection, row)
-    if full is None:
+    if run.full or about.full_on_its_way is None:
         return None
-    return f"the full sync of run {full} is at work with this vendor; the next run sends what changed since"
+    return f"the full sync of run {about.full_on_its_way} is at work with this vendor; the next run sends what changed since"
 
 
-def _without_removals(context: Context, delta: pa.Table, facts: _Facts) -> tuple[pa.Table, pa.Table]:
+def _without_removals(context: Context, delta: pa.Table, about: Compared) -> tuple[pa.Table, pa.Table]:
     """The delta without removals, and the removals as absent SKUs: absence from an extract without a proof means nothing (I9).
 
     A SKU that the diff before found absent too keeps its `since`.
     """
     removed = pc.equal(delta["change"], "removed")
     skus = column(delta.filter(removed), "sku")
-    before = context.lake.read_or_empty(facts.absent_before if len(skus) else None, ABSENT)
-    since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(facts.read_at, ABSENT.field("since").type))
+    before = context.lake.read_or_empty(about.absent_before if len(skus) else None, ABSENT)
+    since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(about.read_at, ABSENT.field("since").type))
     return delta.filter(pc.invert(removed)), pa.Table.from_arrays([skus, since], schema=ABSENT)
 
 

@@ -16,7 +16,7 @@ from shelfsync.platform.jobs.table import State
 from shelfsync.vendors.isolation import TAKEN_WAIT_S, Done, Skip, StepReport, Taken, in_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -58,10 +58,12 @@ def each_vendor(
     *,
     comes_back: bool = True,
     in_order: Callable[[Iterable[str]], Iterable[str]] = iter,
+    ahead: Callable[[Connection, Collection[str]], None] | None = None,
 ) -> StepReport:
     """Calls `work` for each vendor that has done the steps before, with what `read` has of it in the ledger.
 
-    `read` runs in the transaction that reads the vendor's row. Both may raise Skip.
+    `read` runs in the transaction that reads the vendor's row. Both may raise Skip. `ahead` runs wherever rows are read, with the names of
+    their vendors: it reads what `read` needs, of all of them at once.
     An error that concerns every vendor (configuration, the database, a pause of the whole platform) is raised. Any other is written to
     the vendor's row, and the run reports it. `comes_back`: retries a vendor that another process works on, after the others.
     `vendors` may name one several times; it is skipped once it has failed. `in_order` yields them in the order of the work.
@@ -72,18 +74,30 @@ def each_vendor(
     names = list(vendors)
     read_s = context.clock.monotonic_s()
     with context.engine.connect() as connection:
-        rows = vendor_runs.of_vendors(connection, run_id, set(names))
+        rows = _rows(connection, run_id, set(names), ahead)
 
     def one(name: str) -> None:
         with logs.about(run=run_id, vendor=name, step=step):
             row = rows.pop(name, None)
             fresh = row if context.clock.monotonic_s() - read_s < TRUSTED_S else None
-            _one_vendor(context, run_id, name, fresh, report, read, work)
+            _one_vendor(context, run_id, name, fresh, report, ahead, read, work)
 
     in_rounds(context.clock, in_order(names), report, one, wait_s=TAKEN_WAIT_S if comes_back else 0.0)
     for word, count in report.counts().items():
         metrics.count(f"{step}.vendors.{word}", count)
     return report
+
+
+def _rows(
+    connection: Connection,
+    run_id: int,
+    names: Collection[str],
+    ahead: Callable[[Connection, Collection[str]], None] | None,
+) -> dict[str, VendorRun]:
+    found = vendor_runs.of_vendors(connection, run_id, names)
+    if ahead is not None and found:
+        ahead(connection, found)
+    return found
 
 
 def nothing(connection: Connection, row: VendorRun) -> None:
@@ -102,6 +116,7 @@ def _one_vendor(
     name: str,
     row: VendorRun | None,
     report: StepReport,
+    ahead: Callable[[Connection, Collection[str]], None] | None,
     read: Callable[[Connection, VendorRun], _Facts],
     work: Callable[[VendorRun, _Facts], None],
 ) -> None:
@@ -110,7 +125,7 @@ def _one_vendor(
     began_s = context.clock.monotonic_s()
     try:
         with context.engine.connect() as connection:
-            row = row or vendor_runs.read(connection, run_id, name)
+            row = row or _rows(connection, run_id, [name], ahead).get(name)
             reason = why_not(row, step)
             for_its_job = row is not None and reason is not None and _has_job_to_end(connection, row, step)
             if row is None or (reason and not for_its_job):

@@ -17,7 +17,7 @@ from shelfsync.errors import DataError
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -43,19 +43,28 @@ def normalise(context: Context, run_id: int, names: Iterable[str]) -> StepReport
     rules = same_rows.rules_of(context.settings)
     quiet = same_rows.to_check(context, run_id, names, rules)
 
-    def read(connection: Connection, row: VendorRun) -> tuple[list[Restoration], KnownFiles]:
+    ordered: dict[str, list[Restoration]] = {}
+    files: dict[str, KnownFiles] = {}
+
+    def ahead(connection: Connection, found: Collection[str]) -> None:
+        files.update(known_files(connection, found))
+        ordered.update({name: [] for name in found})
+        for one in in_force(connection, found):
+            ordered[one.vendor].append(one)
+
+    def read(_connection: Connection, row: VendorRun) -> tuple[list[Restoration], KnownFiles]:
         if row.raw_path is None:
             raise Skip("nothing was extracted")
         if row.snapshot_path is not None:
             raise Done
-        return in_force(connection, row.vendor), known_files(connection, row.vendor)
+        return ordered[row.vendor], files[row.vendor]
 
     def work(row: VendorRun, facts: tuple[list[Restoration], KnownFiles]) -> None:
         restorations, files = facts
         acting = same_rows.rules_digest(rules, files.observed)  # one that comes after it is a reason to work again
         _normalise_vendor(context, row, restorations, files, acting, quiet.get(row.vendor))
 
-    return each_vendor(context, run_id, names, "normalise", read, work)
+    return each_vendor(context, run_id, names, "normalise", read, work, ahead=ahead)
 
 
 def _normalise_vendor(

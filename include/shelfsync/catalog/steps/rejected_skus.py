@@ -47,11 +47,19 @@ def release_seen(context: Context, connection: Connection, vendor: str) -> None:
 
 def in_force(connection: Connection, vendor: str) -> pa.Table:
     """SKU, barcode and the four values of every rejection that a delta does not repeat now; call `release_seen` first."""
+    return _table(rejections.of_vendor(connection, vendor))
+
+
+def none_in_force() -> pa.Table:
+    """The same of a vendor of which no SKU is rejected."""
+    return _table([])
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
     from shelfsync.schemas import FIELDS, SNAPSHOT
 
-    rows = rejections.of_vendor(connection, vendor)
     return pa.Table.from_pylist(rows, schema=pa.schema([SNAPSHOT.field(name) for name in ("sku", "barcode", *FIELDS)]))
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+
+from shelfsync.catalog.ledger.compared import for_diff
+from shelfsync.catalog.steps import diff, each_vendor
 
 STORES = ("store-001", "store-002", "store-003")
 
@@ -59,3 +64,17 @@ def test_a_broken_file_of_a_store_that_was_never_synced_makes_no_store(chain):
     assert world.sync("full")["state"] == "partly_failed"
     (folder / "notes.csv").unlink()
     assert world.sync("full")["state"] == "succeeded"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("trusted_s", "asked"), [(math.inf, [["a", "b"]]), (-1.0, [["a", "b"], ["a"], ["b"]])])
+def test_what_is_read_of_all_vendors_is_read_again_with_a_row_that_is_old(world, monkeypatch, trusted_s, asked):
+    """As on a busy machine: what a diff knows of a vendor is never older than its row."""
+    found = []
+    for vendor in "ab":
+        world.platform.control("PUT", f"chains/demo-chain/vendors/{vendor}", {})
+        world.erp.put(vendor, "a", "1.00")
+    monkeypatch.setattr(each_vendor, "TRUSTED_S", trusted_s)
+    monkeypatch.setattr(diff, "for_diff", lambda *asked_for: found.append(sorted(asked_for[2])) or for_diff(*asked_for))
+    world.sync("full")
+    assert found == asked
