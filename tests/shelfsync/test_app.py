@@ -81,6 +81,19 @@ def test_the_database_of_one_chain_is_opened_for_no_other(chains, monkeypatch):
         pass
 
 
+@pytest.mark.slow
+def test_a_renamed_chain_takes_its_database_along_by_the_statement_of_the_error(chains, monkeypatch):
+    with _opened("north") as north:
+        address = north.engine.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("SHELFSYNC_CHAINS__SOUTH__DATABASE_URL", address)
+    with pytest.raises(ConfigurationError, match="If the chain north is called south now, run there:") as refused:
+        _opened("south").__enter__()
+    with psycopg.connect(address.replace("+psycopg", "")) as connection:
+        connection.execute(refused.value.remedy.partition("run there: ")[2])
+    with _opened("south") as south:
+        assert south.settings.chain == "south"
+
+
 def test_without_a_chain_nothing_is_opened(chains):
     with pytest.raises(ConfigurationError, match="has the chains north, south, and none is named"), _opened(None):
         pass

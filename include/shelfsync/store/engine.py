@@ -163,7 +163,8 @@ def claim(engine: Engine, chain: str) -> None:
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL",
             f"the database {engine.url.database} is that of the {owner}, and not of {chain}",
-            f"Give the chain {chain} a database of its own.",
+            f"Give the chain {chain} a database of its own. If the {owner} is called {chain} now, run there:"
+            f" COMMENT ON SCHEMA ledger IS '{_CLAIMED}{chain}'",
         )
 
 
