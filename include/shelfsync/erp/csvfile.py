@@ -1,6 +1,6 @@
-"""One CSV file, row by row, so that one bad row costs that row alone and a file that was cut is detected.
+"""One CSV file; one bad row costs that row alone, and a file that was cut is detected.
 
-An empty field is null: CSV has no other sign for a missing value. A row whose fields cannot be separated (too many, too few, a quote in the
+Lines that are plain rows are read as a block (see plain_block.py), all others row by row. An empty field is null: CSV has no other sign for a missing value. A row whose fields cannot be separated (too many, too few, a quote in the
 wrong place) is passed on as damaged, and so is each line that a stray quote joined to others (see joined_rows.py). Bytes that do not decode are escaped in place (see text.py).
 """
 
@@ -16,6 +16,7 @@ from shelfsync.erp import first_bytes, text_encoding
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
+from shelfsync.erp.plain_block import columns_of
 from shelfsync.erp.text import ESCAPING, MARK
 from shelfsync.erp.text_shape import (
     END,
@@ -32,7 +33,9 @@ from shelfsync.erp.text_shape import (
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
+
+    import pyarrow as pa
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.columns import Layout
@@ -42,6 +45,8 @@ DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
+_AHEAD_CHARACTERS = 2 * _LINE_CHARACTERS_MAX
+"""Longer than every line."""
 _SHOWN_CHARACTERS = 160
 _DOS_END = "\x1a"
 """Programs of old end a file with it."""
@@ -60,6 +65,8 @@ class CsvFile:
 
     has_texts_alone = True
     """Whether each cell is a text."""
+    is_delimited = True
+    """Whether the delimiter alone parts a line into cells."""
     allowed: tuple[str, ...] = ()
     """The kinds of files, by their first bytes, that it reads besides text."""
 
@@ -112,11 +119,11 @@ class CsvFile:
                 reader = self._reader(lines)
                 names = self._header(reader)
                 for part in self._parts(reader, lines, names, rows):
-                    if not total and not part.intact and len(part.damaged) > 1:
+                    if not total and not part.columns and not part.intact and len(part.damaged) > 1:
                         raise self._none_read(part.damaged)
-                    columns = [self._cells(column) for column in zip(*part.intact, strict=True)]
+                    columns = part.columns or [self._cells(column) for column in zip(*part.intact, strict=True)]
                     damaged = (*part.damaged, *part.joined, *part.no_rows)
-                    count = len(part.intact) + len(damaged)
+                    count = (len(columns[0]) if columns else 0) + len(damaged)
                     total += count
                     part.intact.clear()
                     yield Chunk(
@@ -156,17 +163,38 @@ class CsvFile:
     def _parts(self, reader: Any, lines: _Lines, names: tuple[str, ...], rows: int) -> Iterator[_Part]:
         part, sample, header = _Part(), list[list[str]](), folded(names)
         sku = self._place_of_sku(names)
-        while self._take(part, reader, lines, header):
-            if len(part.intact) + len(part.damaged) + len(part.no_rows) >= rows:
-                sample = self._end(part, sample, len(names), sku)
+        while not lines.is_at_end():
+            columns = self._plain_columns(lines, header, sku)
+            if part.taken and (columns or part.taken >= rows):
+                sample = self._end(part, sample, len(names))
                 yield part
                 part = _Part()
+            if not columns:
+                self._take(part, reader, lines, header)
+                continue
+            sample = _rows(column[:SAMPLE_ROWS] for column in columns)
+            for start in range(0, len(columns[0]), rows):
+                yield _Part([self._for_hook(column.slice(start, rows)) for column in columns])
         ends = lines.terminated or part.ends_in_total or self._is_whole(lines.last)
-        if part.intact or part.damaged or part.no_rows:
+        if part.taken:
             self._end(part, sample, len(names), sku)
             ends = ends or part.ends_in_total
             yield part
         self.unterminated = not ends
+
+    def _plain_columns(self, lines: _Lines, header: list[str], sku: int | None) -> list[pa.ChunkedArray] | None:
+        """The columns of the lines that were read ahead, if all are rows: they are taken then. A row that may be a total is looked at by itself."""
+        if not self.is_delimited or not (block := lines.ahead()):
+            return None
+        columns = columns_of(block, self._delimiter, header, quoted=self._quoted)
+        if columns is None or (sku is not None and last_is_total(_rows(column[-1:] for column in columns)[0], sku)):
+            return None
+        lines.pass_over(block)
+        return columns
+
+    def _for_hook(self, column: pa.ChunkedArray) -> pa.ChunkedArray | list[Any]:
+        """A mapping hook gets Python's texts, also of a block."""
+        return column if self._layout.hook is None else column.to_pylist()
 
     def _cells(self, column: Sequence[Any]) -> list[Any]:
         return [value or None for value in column]
@@ -181,20 +209,18 @@ class CsvFile:
         except (ConfigurationError, KeyError):  # a mapping hook may make it
             return None
 
-    def _take(self, part: _Part, reader: Any, lines: _Lines, header: list[str]) -> bool:
-        """Adds the next row to the part; False at the end of the file."""
+    def _take(self, part: _Part, reader: Any, lines: _Lines, header: list[str]) -> None:
+        """Adds the next row to the part."""
         line, width = lines.number + 1, len(header)
         lines.record.clear()
         try:
             row = next(reader)
-        except StopIteration:
-            return False
         except csv.Error as error:
             is_joined = lines.terminated and self._many(lines.record, width)  # a quote that took rows in is no cut
             if not is_joined and not isinstance(error, WrongValueError):
                 self._raise_if_cut(lines, line, str(error))
             part.add_damages(self._damages(line, lines.record, str(error), width), getattr(error, "vendor", None))
-            return True
+            return
         part.line = line
         if names_again(row, header):
             part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
@@ -212,10 +238,9 @@ class CsvFile:
             problem = f"{len(row)} fields instead of {width}"
             self._raise_if_cut(lines, line, problem)
             part.damaged += self._damages(line, lines.record, problem, width)
-        return True
 
-    def _end(self, part: _Part, sample: list[list[str]], width: int, sku: int | None) -> list[list[str]]:
-        """Takes rows that a quote joined, and a total at the end, out of the intact ones.
+    def _end(self, part: _Part, sample: list[list[str]], width: int, sku: int | None = None) -> list[list[str]]:
+        """Takes rows that a quote joined out of the intact ones, and a total at the end of the file, where the place of the SKU is given.
 
         `sample`: ordinary rows of the file so far; returns newer ones.
         """
@@ -341,12 +366,13 @@ class CsvFile:
 
 @dataclass
 class _Part:
-    """Rows that have the header's width, and texts of those that have not, or that a quote joined.
+    """Columns of a block of rows; or rows that have the header's width, and texts of those that have not, or that a quote joined.
 
     `suspects` are the intact rows of several lines: the place, the first line, the text. `no_rows` are lines that a program wrote beside the rows,
     such as a total. `line` is where the last record begins.
     """
 
+    columns: Sequence[pa.ChunkedArray | list[Any]] = ()
     intact: list[list[str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     damaged_vendors: dict[int, str] = field(default_factory=dict)
@@ -355,6 +381,11 @@ class _Part:
     line: int = 0
     ends_in_total: bool = False
     suspects: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
+
+    @property
+    def taken(self) -> int:
+        """The number of its rows, and of the lines that are none, but for `columns`."""
+        return len(self.intact) + len(self.damaged) + len(self.no_rows)
 
     def add_damages(self, damages: Sequence[str], vendor: str | None) -> None:
         """Texts of damaged rows. `vendor`: theirs, if it is known."""
@@ -375,6 +406,13 @@ class _Lines:
     def __init__(self, file: io.TextIOWrapper, name: str, *, skipped: int = 0) -> None:
         self._file = file
         self._name = name
+        self._text = io.StringIO()
+        """Read ahead: whole lines, but at the end of the file."""
+        self._left = 0
+        """How many characters of them are not taken."""
+        self._rest = ""
+        """What follows them in the file, up to where it was read."""
+        self._is_offered = False
         self.number = 0
         self.last = ""
         self.record: list[str] = []
@@ -388,10 +426,12 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self._file.readline(_LINE_CHARACTERS_MAX)
-        if line in {"", _DOS_END}:
+        self.is_at_end()
+        line = self._text.readline(_LINE_CHARACTERS_MAX)
+        if not line:
             self.ended = True
             raise StopIteration
+        self._left -= len(line)
         self.number += 1
         self.last = line
         self.record.append(line)
@@ -405,8 +445,39 @@ class _Lines:
             self.ended = True
         return line
 
+    def is_at_end(self) -> bool:
+        """Whether there is no further line; reads on if need be."""
+        if not self._left:
+            text = self._rest + self._file.read(_AHEAD_CHARACTERS)
+            text = "" if text == _DOS_END else text
+            end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1 or len(text)
+            self._text, self._left, self._rest = io.StringIO(text[:end], newline=""), end, text[end:]
+            self._is_offered = False
+        return not self._left
+
+    def ahead(self) -> str:
+        """The whole lines that come next, as one text; empty if they were offered before, and were not passed over."""
+        if self._is_offered or self.is_at_end():
+            return ""
+        self._is_offered = True
+        place = self._text.tell()
+        text = self._text.read()
+        self._text.seek(place)
+        return text if text.endswith("\n") else ""
+
+    def pass_over(self, text: str) -> None:
+        """Takes all that `ahead` gave."""
+        self.number += text.count("\n")
+        self.terminated = True
+        self._left = 0
+
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def _rows(columns: Iterable[pa.ChunkedArray]) -> list[list[str]]:
+    """Columns as rows of a CSV, which has no null."""
+    return [list(row) for row in zip(*(column.fill_null("").to_pylist() for column in columns), strict=True)]
 
 
 def _damage(line: int, lines: int, problem: str, text: str) -> str:

@@ -46,6 +46,8 @@ _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
 class FixedWidth(CsvFile):
     """One file. `places`: column -> its first and last character, from 1. The rows begin below the line `header_row`, if there is one."""
 
+    is_delimited = False
+
     def __init__(
         self, found: FoundFile, layout: Layout, places: Mapping[str, str], encoding: str, header_row: int | None
     ) -> None:

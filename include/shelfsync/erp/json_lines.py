@@ -33,6 +33,7 @@ class JsonLines(CsvFile):
     """One file."""
 
     has_texts_alone = False
+    is_delimited = False
     allowed = ("JSON",)
 
     def __init__(self, found: FoundFile, layout: Layout, encoding: str) -> None:

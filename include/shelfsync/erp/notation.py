@@ -125,6 +125,9 @@ class Notation:
 
         Any other text that holds a digit gets the notation behind it, so that it is no number for any later step either.
         """
+        simple = pc.match_substring_regex(texts, rf"^\d+(?:{re.escape(self.decimal_mark)}\d+)?$").fill_null(True)
+        if pc.all(simple).as_py():  # as in most files
+            return pc.replace_substring(texts, self.decimal_mark, ".", max_replacements=1)
         coded = texts.dictionary_encode(null_encoding="encode")
         return self._numbers(coded.dictionary).take(coded.indices)
 

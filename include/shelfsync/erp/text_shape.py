@@ -212,6 +212,11 @@ def is_rule(cells: Sequence[str]) -> bool:
     return not cells[0].strip(_RULE) and not (line := "".join(cells)).strip(_RULE) and ("---" in line or "===" in line)
 
 
+def may_begin_no_row(first: str, names: Sequence[str]) -> bool:
+    """Whether a row with this first cell may have the names again, or be a drawn line. `names` are folded."""
+    return not first.strip(_RULE) or first.strip().casefold() == names[0]
+
+
 def last_is_total(row: Sequence[str], sku: int) -> bool:
     """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own, `SUM-100` and `Total 2` being some."""
     own = row[sku].strip()
