@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app_calls import Calls, open_calls
 from ledger_fixture import ledger  # noqa: F401  a fixture
 from prepared_world import ERP_FILE, PreparedWorlds, restore_platform
-from promotion_shop import Shop, open_shop
+from promotion_shop import Shop, copied_shop, open_shop
 from sandbox_fixture import LiveSandbox
 from serving import serving
 from shelfsync.inbox.store import InboxStore
@@ -159,14 +159,14 @@ def world_after(prepared_worlds, throwaway_database, tmp_path_factory, tmp_path,
 
 
 @pytest.fixture
-def make_shop(make_world, erp, platform):
+def make_shop(make_world):
     """Opens shops with settings of one's own."""
-    return functools.partial(open_shop, make_world, erp, platform)
+    return functools.partial(open_shop, make_world)
 
 
 @pytest.fixture
-def shop(make_shop) -> Shop:
-    return make_shop()
+def shop(world_after) -> Shop:
+    return copied_shop(world_after)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from promotion_erp import SQL, PromotionErp
 _keys = itertools.count(1)
 SKUS = ("a", "b", "c", "d")
 STORES = ("store-001", "store-002", "store-003")
+SETTINGS = {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2}
 
 
 @dataclass
@@ -45,14 +46,32 @@ class Shop:
         return [tuple(row) for row in self.world.rows(statement)]
 
 
-def open_shop(make_world: Any, erp: Any, platform: Any, /, **sections: Any) -> Shop:
+def open_shop(make_world: Any, /, **sections: Any) -> Shop:
     """A shop of its own; `sections` are settings by name, as `make_world` takes them."""
-    promotions = {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2, **sections.pop("promotions", {})}
-    world = make_world(promotions=promotions, **sections)
-    platform.control("PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0})
+    world = make_world(promotions=SETTINGS | sections.pop("promotions", {}), **sections)
+    _sync(world)
+    return _with_promotions(world)
+
+
+def copied_shop(world_after: Any) -> Shop:
+    """A shop with the usual settings, whose catalog other tests of the file have brought in sync."""
+    world = world_after(_sync, promotions=SETTINGS)
+    _show_at_once(world)
+    return _with_promotions(world)
+
+
+def _sync(world: Any) -> None:
+    _show_at_once(world)
     for vendor in STORES:
-        platform.put_products(vendor, [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS])
+        world.platform.put_products(vendor, [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS])
         for sku in SKUS:
-            erp.put(vendor, sku, "10.00")
+            world.erp.put(vendor, sku, "10.00")
     assert world.sync("full")["state"] == "succeeded"
-    return Shop(world, PromotionErp(erp, dt.datetime.now(dt.UTC)))
+
+
+def _show_at_once(world: Any) -> None:
+    world.platform.control("PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0})
+
+
+def _with_promotions(world: Any) -> Shop:
+    return Shop(world, PromotionErp(world.erp, dt.datetime.now(dt.UTC)))

@@ -15,18 +15,20 @@ def _export(world):
     return world.app.export(f"test/explain/{next(_keys)}", (), progress=lambda *_: None)
 
 
+def _shelf(world):
+    _put(world, *SKUS)
+    for sku in SKUS:
+        world.erp.put("store-001", sku, "3.99")
+    assert world.sync("full")["accepted"] == 3
+    assert _export(world)["drifts"] == 0
+
+
 @pytest.fixture
-def make_shelf(make_world):
+def make_shelf(world_after):
     """Three products that the platform and the ERP agree about, and an export of them; differences count at once."""
 
     def make(**drift):
-        world = make_world(drift={"propagation_s": 0} | drift)
-        _put(world, *SKUS)
-        for sku in SKUS:
-            world.erp.put("store-001", sku, "3.99")
-        assert world.sync("full")["accepted"] == 3
-        assert _export(world)["drifts"] == 0
-        return world
+        return world_after(_shelf, drift={"propagation_s": 0} | drift)
 
     return make
 

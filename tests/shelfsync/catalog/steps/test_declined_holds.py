@@ -10,8 +10,8 @@ from sixty_products import SKUS, V, fill, price, waiting
 
 
 @pytest.fixture
-def shop(world):
-    return fill(world)
+def shop(world_after):
+    return world_after(fill)
 
 
 DEAR = SKUS[:14]

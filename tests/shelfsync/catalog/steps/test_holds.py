@@ -13,8 +13,8 @@ from sixty_products import SKUS, V, fill, price, slip, waiting
 
 
 @pytest.fixture
-def shop(world):
-    return fill(world)
+def shop(world_after):
+    return world_after(fill)
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_a_full_sync_holds_what_a_delta_holds(shop):
 
 
 @pytest.mark.slow
-def test_a_hold_without_a_decision_in_time_expires(make_world, shop):
+def test_a_hold_without_a_decision_in_time_expires(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
     with shop.app.context.engine.begin() as connection:

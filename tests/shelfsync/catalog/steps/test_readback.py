@@ -12,16 +12,19 @@ SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5}
 SILENCE = ({"at": "log", "kind": "status_404"}, {"at": "job_status", "kind": "status_404"})
 
 
+def _shelf(world):
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])
+    for sku in SKUS:
+        world.erp.put("store-001", sku, "1.00")
+    assert world.sync("full")["accepted"] == len(SKUS)
+
+
 @pytest.fixture
-def make_shelf(make_world):
+def make_shelf(world_after):
     """Five products whose first values are acknowledged; from then on the platform reports nothing about a job."""
 
     def make(**sync):
-        world = make_world(sync={**SHORT, **sync})
-        world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])
-        for sku in SKUS:
-            world.erp.put("store-001", sku, "1.00")
-        assert world.sync("full")["accepted"] == len(SKUS)
+        world = world_after(_shelf, sync={**SHORT, **sync})
         world.platform.faults(*SILENCE)
         return world
 

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def shop(world):
-    return fill(world)
+def shop(world_after):
+    return world_after(fill)
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from sixty_products import SKUS, Apart, V, fill, price, renumber, waiting
 
 
 @pytest.fixture
-def shop(world):
-    return fill(world)
+def shop(world_after):
+    return world_after(fill)
 
 
 @pytest.mark.slow
