@@ -59,6 +59,7 @@ def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_las
     code, output, _ = here("forget", "store-002", "--take-off-sale", *WHY)
     assert code == 0
     assert "store-002 is forgotten" in output
+    assert "pending" not in output, "rows of the last reading do not wait any more"
     assert "none of its products is on sale" in output
     assert not any(product["active"] for product in sandbox.products("store-002").values())
     assert here("sync")[0] == 0

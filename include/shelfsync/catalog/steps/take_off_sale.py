@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import observations, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps import counts
 from shelfsync.catalog.steps.pause_or_forget_vendor import give_up_old_plans, require_known
 from shelfsync.catalog.steps.run import open_run
 from shelfsync.catalog.steps.sync import finish
@@ -114,4 +115,8 @@ def take_off_sale(
                 state=VendorState.OPEN if found.rows.num_rows else VendorState.UNCHANGED,
             )
         log.warning("take_off_sale: vendor %s: %s", vendor, found.line)
-        return finish(context, run_id, [{"vendors": [vendor]}], progress)
+        summary = finish(context, run_id, [{"vendors": [vendor]}], progress)
+    of_the_erp = counts.lines(
+        summary["counts"]
+    )  # the store's last reading, which is closed now: its rows are not pending
+    return {**summary, "counts": None, "lines": [line for line in summary["lines"] if line not in of_the_erp]}
