@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation test-postgres test-httpx2 proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-pages bench-scale load cost check docs audit sbom sandbox-package release demo up down
+.PHONY: help setup lock record-release test test-slow test-installation test-postgres test-httpx2 proof crash soak fuzz simulate crash-sweep mutation bench bench-freshness bench-pages bench-scale load cost check docs audit sbom sandbox-package release demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -94,6 +94,9 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist
 	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir dist ./sandbox
 	@ls dist/partner_sandbox-*.whl
+
+record-release: setup   ## an installation at work, for the test that later versions upgrade it; before 1.0 after each change of a table, then with each release
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python tests/support/record_release.py
 
 release: setup   ## wheels, site, SBOM, recipes and notes of a version, into dist/release-VERSION; VERSION=1.0.0; publishes nothing
 	@$(BIN)/python scripts/release.py "$(VERSION)"

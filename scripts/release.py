@@ -6,11 +6,13 @@ pyproject.toml. Two builds of a commit give the same bytes.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
@@ -24,6 +26,8 @@ WHOLE = {
     "kubernetes": "requirements-kubernetes.txt",
 }
 """Extras that are a whole file; those of pyproject.toml are packages of requirements-erp.txt."""
+RECORDING = "tests/shelfsync/migrations/release.tar.xz"
+HEAD = "include/shelfsync/migrations/upgrade.py"
 RECIPES = ("Dockerfile", "docker-compose.yaml", "deploy", "contract/openapi.yaml", "sandbox/Dockerfile")
 CLIENT = """[build-system]
 requires = ["hatchling>=1.27"]
@@ -96,6 +100,17 @@ def clean(root: Path) -> None:
         raise ReleaseError(
             f"{root}: {len(changed)} files are not committed, first {changed[0][3:]}: a release is a commit. "
             "Commit or remove them (git status), then run make release again."
+        )
+
+
+def recorded(root: Path) -> None:
+    """Later versions are tested on what is recorded: it has to be of this one."""
+    newest = re.search(r'^HEAD = "(.+)"$', (root / HEAD).read_text("utf-8"), re.MULTILINE)
+    with tarfile.open(root / RECORDING) as archive:
+        revision = json.load(archive.extractfile("about.json"))["revision"]  # type: ignore[arg-type]
+    if newest is None or newest[1] != revision:
+        raise ReleaseError(
+            f"{RECORDING} is of revision {revision}, not of this release. Run make record-release, commit, then run make release again."
         )
 
 
@@ -172,6 +187,7 @@ def release(version: str, root: Path = ROOT, *, site: bool = True) -> Path:
     checked(version)
     clean(root)
     text = notes((root / "CHANGELOG.md").read_text("utf-8"), version)
+    recorded(root)
     to = root / "dist" / f"release-{version}"
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)

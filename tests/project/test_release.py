@@ -83,6 +83,16 @@ def test_the_notes_are_the_section_of_the_version_alone(small: Path) -> None:
     assert release.notes((small / "CHANGELOG.md").read_text(), VERSION) == "# shelfsync 1.2.3\n\n- One.\n"
 
 
+def test_a_release_whose_recorded_database_is_of_another_is_refused_with_the_next_command(small: Path) -> None:
+    for name in (release.HEAD, release.RECORDING):
+        (small / name).parent.mkdir(parents=True)
+        shutil.copy2(PROJECT / name, small / name)
+    head = small / release.HEAD
+    head.write_text(re.sub(r'^HEAD = ".*"', 'HEAD = "another"', head.read_text("utf-8"), flags=re.MULTILINE))
+    with pytest.raises(release.ReleaseError, match=r"is of revision \w+, not of this release. Run make record-release"):
+        release.release(VERSION, committed(small))
+
+
 def test_a_pin_keeps_its_extra_and_its_marker_and_loses_hashes() -> None:
     locked = (
         'a==1 \\\n    --hash=sha256:00\n    # via -r b==2\nc[d]==3 ; sys_platform == "win32" \\\n    --hash=sha256:11\n'

@@ -50,11 +50,12 @@ class PreparedWorlds:
         if key not in self._made:
             dsn = self.new_database()
             make(folder, dsn)
-            self._made[key] = Prepared(dsn.rpartition("/")[2], folder, _stored(platform))
+            self._made[key] = Prepared(dsn.rpartition("/")[2], folder, stored(platform))
         return self._made[key]
 
 
-def _stored(platform: LiveSandbox) -> bytes:
+def stored(platform: LiveSandbox) -> bytes:
+    """All that the sandbox stores."""
     with platform.storage.begin() as connection:
         return _sqlite(connection).serialize()
 
