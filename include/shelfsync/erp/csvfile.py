@@ -234,7 +234,7 @@ class CsvFile:
         elif row and (totals_line(row) or is_end(row)):
             part.no_rows.append(_damage(line, 1, END if is_end(row) else TOTAL, lines.last))
             part.ends_in_total = True
-        elif row:  # an empty line is no row
+        elif "".join(row).strip():  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"
             self._raise_if_cut(lines, line, problem)
             part.damaged += self._damages(line, lines.record, problem, width)

@@ -27,6 +27,14 @@ _HEADER_LINES = 30
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _TOTALS = re.compile(rf"\W*(?:{WORDS})\b[\s\d.,:;|'€$£-]*", re.IGNORECASE)
 _END = re.compile(r"[*=#_-]{2,}[\s*=#_-]*[^\W\d_].*[*=#_-]{2,}")
+_CLOSING = re.compile(
+    r"\W*(?:eof|end(?:\s+of\s+\w+)?|ende(?:\s+de[rs]\s+\w+)?|fin(?:\s+d[eu]\s+\w+)?|fine|fim|einde|koniec|konec|slut|конец"
+    r"|(?:page|seite|p[aá]gina|strona|strana|side|sida)\s*\d+(?:\s*(?:of|von|de|di|sur|z|van|av|/)\s*\d+)?"
+    r"|(?:total\W+)?\d+\s+(?:rows?|records?|lines?|zeilen|datensätze|sätze)"
+    r"|(?:\w+\s+(?:of\s+)?)?(?:rows?|records?|lines?|zeilen|datensätze|sätze|lignes|filas|righe|wierszy|строк)\s*[:=]\s*\d+)\W*",
+    re.IGNORECASE,
+)
+"""A word that ends a list, the number of a page, a count of the rows; no row has one cell alone."""
 _FIGURE = re.compile(r"[\s\d.,:;|'%€$£+-]*")
 _RULE = " \t-=+|:"
 _COUNTED = re.compile(
@@ -204,7 +212,7 @@ def is_total_line(line: str) -> bool:
 def is_end(cells: Sequence[str]) -> bool:
     """Whether a row is a line such as `*** Ende ***`: one cell, with signs on both sides, so that it is not cut."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    return len(filled) == 1 and len(filled[0]) < 80 and bool(_END.fullmatch(filled[0]))
+    return len(filled) == 1 and len(filled[0]) < 80 and any(end.fullmatch(filled[0]) for end in (_END, _CLOSING))
 
 
 def is_rule(cells: Sequence[str]) -> bool:

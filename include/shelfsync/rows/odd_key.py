@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from shelfsync.rows.item import quoted, visible
 from shelfsync.rows.look_alike import bare, characters_of, faults_of, is_odd, looks
+from shelfsync.rows.quarantine_reason import names_nothing
 from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _LABELS = (
         "number",
         "plu",
         "id",
+        "n°",
     ),
     *("code", "cod", "ean", "gtin", "upc", "barcode", "ref", "prod", "product", "produkt", "urn"),
     *("\u0430\u0440\u0442", "\u0430\u0440\u0442\u0438\u043a\u0443\u043b", "\u043a\u043e\u0434"),
@@ -100,10 +102,15 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     gone = names.filter(pc.invert(pc.is_in(names, value_set=skus))) if known.whole else names.slice(0, 0)
     resembled = _resembled(texts, names, gone, odd)
     alike = mask(resembled.is_valid())
-    lost = mask(pc.match_substring_regex(texts, _FLOAT))
-    if not (odd | alike | lost).any():
+    lost, nothing = mask(pc.match_substring_regex(texts, _FLOAT)), names_nothing(texts)
+    if not (odd | alike | lost | nothing).any():
         return None
-    found = [*words, ("sku_resembles_known", alike & ~odd), ("sku_as_float", lost & ~alike & ~odd)]
+    found = [
+        ("sku_missing", nothing),
+        *words,
+        ("sku_resembles_known", alike & ~odd),
+        ("sku_as_float", lost & ~alike & ~odd),
+    ]
     rows = len(skus)
     back = np.full(rows, -1, dtype=np.int64)
     back[places] = np.arange(len(places))
@@ -156,7 +163,8 @@ def _plain(text: str) -> str:
 
 
 def _may_be_odd(texts: pa.Array) -> bool:
-    return bool(is_odd(texts).any() or mask(pc.match_substring_regex(texts, _OTHERWISE)).any())
+    otherwise = mask(pc.match_substring_regex(texts, _OTHERWISE)) | names_nothing(texts)
+    return bool(is_odd(texts).any() or otherwise.any())
 
 
 def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> pa.Array:
@@ -199,6 +207,7 @@ def _by_label(texts: pa.Array, gone: pa.Array) -> pa.Array:
 
 def _unlabelled(texts: pa.Array) -> pa.Array:
     """The number behind the label of each text; null where there is none."""
+    texts = pc.utf8_normalize(texts, "NFKC")
     labelled = pc.match_substring_regex(texts, _LABELLED)
     numbers = pc.replace_substring_regex(texts, _LABELLED, r"\1")
     return pc.if_else(labelled, code(numbers), pa.scalar(None, pa.string()))

@@ -215,6 +215,11 @@ def unusable(vendors: pa.Array) -> Mask:
     return sum((where for _, where in vendor_faults(vendors)), start=mask(pa.array([False] * len(vendors))))
 
 
+def names_nothing(skus: pa.Array | pa.ChunkedArray) -> Mask:
+    """Which of these keys are a word for "no value", such as `NULL` or `#N/A`, or have neither letter nor digit."""
+    return mask(pc.match_substring_regex(skus, _NOTHING))
+
+
 def of_no_product(rows: pa.Table) -> Mask:
     """Rows of an extract that may be about any product: their SKU cannot be read, or is not there although the row is one of a product's.
 
@@ -222,13 +227,16 @@ def of_no_product(rows: pa.Table) -> Mask:
     """
     skus = rows["sku"]
     found = mask(pc.match_substring_regex(skus, UNREADABLE_ROW))
-    blank = mask(pc.equal(pc.utf8_trim(skus, characters=" "), "").fill_null(True))
+    blank = mask(pc.equal(pc.utf8_trim(skus, characters=" "), "").fill_null(True)) | names_nothing(skus)
     if blank.any() and set(FIELDS) <= set(rows.column_names):
         stated = {name: mask(pc.not_equal(pc.utf8_trim_whitespace(rows[name]), "")) for name in (*FIELDS, "name")}
         named = stated["name"] | stated["price"] | stated["active"]
         blank &= named & np.logical_or.reduce([stated[name] for name in FIELDS])
         found = found | (blank & ~unusable(pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()))
     return found
+
+
+_NOTHING = r"(?i)^\s*(?:\(?null\)?|\\n|nan|none|nil|n/a|#[a-z]+(?:/[0a]|[?!])?[?!]?|[?.-]+)\s*$"
 
 
 def is_usable(vendor: str) -> bool:

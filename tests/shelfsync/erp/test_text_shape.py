@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.erp.text_shape import is_total_line, last_is_total, totals_line
+from shelfsync.erp.text_shape import is_end, is_total_line, last_is_total, totals_line
 
 TOTALS = [
     ["Total", "", "", "1.234,50", "80"],
@@ -49,3 +49,20 @@ def test_a_line_of_a_word_and_figures_is_a_total(line):
 )
 def test_a_line_of_a_product_is_none(line):
     assert not is_total_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("EOF", "<EOF>", "END", "End of file", "Ende der Liste", "Fin", "Seite 1 von 1", "Page 2", "Total: 8 rows"),
+        *("Records: 8", "Anzahl Sätze: 8", "Liczba wierszy: 8"),
+    ],
+)
+def test_a_closing_line_is_no_row_and_a_cut_row_is_none_of_them(line):
+    assert is_end([line])
+    assert not is_end([line, "100001"])
+
+
+@pytest.mark.parametrize("cell", ["8", "100008", "Endive", "Final", "END-1", "Fino", "page", "Item 3", "A-END 5"])
+def test_the_beginning_of_a_row_is_no_closing_line(cell):
+    assert not is_end([cell])

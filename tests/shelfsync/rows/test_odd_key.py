@@ -98,6 +98,8 @@ def test_a_legitimate_key_is_left_alone(sku):
 
 
 LABELS = (
+    "\u2116{}",
+    "N\u00b0{}",
     "sku{}",
     "SKU-{}",
     "Art. {}",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
+
 from catalog_rows import normalised
 from shelfsync.catalog import outcome_words
 from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.rows.quarantine_reason import REASONS
+from shelfsync.rows.quarantine_reason import REASONS, of_no_product
+from shelfsync.schemas import RAW
 from shelfsync.settings.catalog import Rules
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")
@@ -108,3 +112,16 @@ def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
         assert (int(count), float(share)) == (limit.max_rows, limit.max_share), rule
         for name, value in re.findall(r"`(slack|move|leap)` ([\d.]+)", sentence):
             assert float(value) == getattr(limit, name)
+
+
+@pytest.mark.parametrize("key", ["NULL", "(null)", "\\N", "#N/A", "#REF!", "#DIV/0!", "NaN", "none", "N/A", "-", "?"])
+def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key):
+    found = normalised({"sku": key})
+    assert found.quarantine["reason"].to_pylist() == ["sku_missing"]
+    row = pa.Table.from_pylist([dict.fromkeys(RAW.names) | {"vendor": "v", "sku": key, "price": "1"}], schema=RAW)
+    assert of_no_product(row).all()
+
+
+@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1"])
+def test_a_sku_that_begins_so_is_one(key):
+    assert normalised({"sku": key}).quarantine.num_rows == 0
