@@ -1,0 +1,66 @@
+"""A chain with something on each page, in front of a browser: a hold, rejections, quarantine, differences, a pause, alerts, a promotion, an order."""
+
+from __future__ import annotations
+
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import uvicorn
+from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
+
+from page_paths import addresses
+from promotion_erp import SQL, PromotionErp
+from serving import serving
+from shelfsync.alerts.ledger import alerts
+from shelfsync.orders.steps.apply import apply
+from shelfsync.pages.app import create_app
+from shelfsync.pages.shell import Viewer
+
+
+def guard(request: Request) -> None:
+    request.state.viewer = Viewer("ada", may_decide=True, may_stop=True)
+
+
+def product(sku: str) -> dict[str, object]:
+    return {"sku": sku, "barcodes": [], "title": sku, "price": 9.0, "active": True}
+
+
+def _fill(world):
+    for store in ("store-001", "store-002"):
+        world.platform.put_products(store, [product(f"a{number}") for number in range(5)])
+        for number in range(5):
+            world.erp.put(store, f"a{number}", "1.00")
+    world.erp.put("store-001", "unknown", "1.00")
+    world.erp.put("store-002", "bad", "no price")
+    world.sync("full")
+    for number in range(4):
+        world.erp.put("store-001", f"a{number}", "900.00")
+    world.sync("delta")
+    world.platform.put_products("store-002", [product("a1") | {"price": 7.0}])
+    world.app.export("test/1", (), progress=lambda *_: None)
+    PromotionErp(world.erp, dt.datetime.now(dt.UTC)).put("c1", "a4", "0.90")
+    promotions = world.app.promotions
+    promotions.sync(promotions.open_run("test/2", dry_run=False))
+    placed = {"items": [{"sku": "a1", "quantity": 1}]}
+    order = world.platform.control("POST", "chains/demo-chain/vendors/store-001/orders", placed)
+    with world.platform.partner() as partner, world.app.context.engine.begin() as connection:
+        raw = partner.get(f"/v2/chains/demo-chain/orders/{order['order_id']}").json()
+        apply(world.app.context, connection, raw, "read_back")
+    world.app.pause("vendor", "store-002", why="stocktaking", who="ada")
+    waits = {("hold_waits", "catalog x"): "4 changes wait; `shelfsync holds list`"}
+    for found in ({("store_late", "store-002"): "late"}, waits):
+        with world.app.context.engine.begin() as connection:
+            alerts.keep(connection, ("store_late", "hold_waits"), found)
+    return order["order_id"]
+
+
+@pytest.fixture
+def shown(make_world):
+    """A chain with something on each page: a hold, rejections, quarantine, differences, a paused store, alerts open and over, a promotion, an order."""
+    world = make_world(drift={"propagation_s": 0}, promotions={"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2})
+    with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's
+        order = beside.submit(_fill, world).result()
+    assert [len(world.rows(f"SELECT FROM warehouse.{table}")) for table in ("customer_order", "promotion")] == [1, 1]
+    with serving(uvicorn.Config(create_app(lambda: world.app.context, guard), log_level="warning")) as served:
+        yield served, addresses(order)
