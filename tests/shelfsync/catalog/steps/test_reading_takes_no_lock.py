@@ -39,9 +39,9 @@ def _newest_job(shop):
 
 
 @pytest.fixture
-def other(database_url):
+def other(shop):
     """The connection of another process, which holds what it locks."""
-    engine = sa.create_engine(database_url)
+    engine = sa.create_engine(shop.world.settings.database_url.get_secret_value())
     with engine.connect() as connection:
         yield connection
     engine.dispose()
