@@ -120,6 +120,9 @@ class _Slices:
         most = max(1, (1 - _USUAL) * len(first))
         self._numbers = [place for place in numbers if sum(self._goes_apart(line, *place) for line in first) <= most]
         self._tabs = _is_rare(self._has_tab(line) for line in first)
+        self._end = max(end for _, end in places)
+        self._length = self._usual_length(first)
+        self._least_length = self._length if self._length and self._is_filled(first, self._length, numbers) else 0
 
     def __iter__(self) -> _Slices:
         return self
@@ -149,6 +152,16 @@ class _Slices:
         length, count = Counter(self._bytes_of(line) for line in first).most_common(1)[0]
         characters = Counter(map(len, first)).most_common(1)[0][1]
         return length if count >= _USUAL * len(first) and count > characters else None
+
+    def _usual_length(self, first: Sequence[str]) -> int | None:
+        """How many characters each line has that shows all columns: a program fills it up."""
+        length = Counter(map(len, first)).most_common(1)[0][0] if first else 0
+        return length if length >= self._end and _is_rare((len(line) != length for line in first), _ODD) else None
+
+    def _is_filled(self, first: Sequence[str], length: int, numbers: Sequence[tuple[int, int]]) -> bool:
+        """Whether no line is shorter because it has no last value: all are filled with blanks, or end in a digit."""
+        ends_in_digits = any(end == length for _, end in numbers) and _is_rare(not line[-1].isdigit() for line in first)
+        return ends_in_digits or not _is_rare(line.endswith(" ") for line in first)
 
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
@@ -188,6 +201,10 @@ class _Slices:
                 raise csv.Error(
                     f"the value goes on behind character {end}; if another column begins there, name it in {FIXED_WIDTH}"
                 )
+        if self._length and not self._least_length <= len(line) <= self._length:
+            raise csv.Error(
+                f"{len(line)} characters, and each other line has {self._length}: its columns may have moved; let the ERP fill up each line"
+            )
 
 
 def _goes_on(line: str, end: int) -> bool:

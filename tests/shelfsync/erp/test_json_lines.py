@@ -260,6 +260,41 @@ def test_a_line_whose_columns_have_moved_is_no_other_row(read, path, line, why):
         assert len(rows) == 8
 
 
+CLOSE = {"sku": "1-6", "price": "7-12", "quantity": "13-16", "active": "17"}
+
+
+def close(number, flag="J"):
+    return f"{number:06}{699 + number:06}{12:04}{flag}"
+
+
+@pytest.mark.parametrize(
+    ("places", "lines", "moved"),
+    [
+        pytest.param(CLOSE, [close(n) for n in range(9)], "0" + close(9), id="a character more"),
+        pytest.param(CLOSE, [close(n) for n in range(120)], close(121)[1:], id="one less before a flag"),
+        pytest.param(CLOSE, [close(n) + "   " for n in range(9)], close(9)[1:] + "   ", id="one less before blanks"),
+        pytest.param(
+            {**CLOSE, "active": "1"}, [close(n, "") for n in range(9)], close(9, "")[1:], id="before a number"
+        ),
+    ],
+)
+def test_a_line_of_another_length_has_moved_where_no_blank_parts_the_columns(read, path, places, lines, moved):
+    for at in (0, len(lines)):
+        text = "\n".join([*lines[:at], moved, *lines[at:], ""])
+        rows = read(files=path(text, "stock.dat"), fixed_width=places, constants={"vendor": "v"}).rows
+        assert len(rows) == len(lines) + 1
+        [bad] = [row["sku"] for row in rows if "\ufffd" in row["sku"]]
+        assert any(why in bad for why in ("its columns may have moved", "goes on behind", "the last column begins at"))
+
+
+@pytest.mark.parametrize("quantity", ["{}", "{:<4}", "{:>4}"])
+def test_values_of_several_lengths_at_the_end_move_nothing(read, path, quantity):
+    lines = [f"{n:06}{699 + n:06}{quantity.format(n)}" for n in range(200)]
+    places = {name: CLOSE[name] for name in ("sku", "price", "quantity")}
+    rows = read(files=path("\n".join([*lines, ""]), "s.dat"), fixed_width=places, constants={"vendor": "v"}).rows
+    assert [(row["sku"], row["quantity"]) for row in rows] == [(f"{n:06}", str(n)) for n in range(200)]
+
+
 def test_blanks_that_group_thousands_and_a_feed_of_a_page_move_nothing(read, path):
     lines = [f"0001 {100000 + number}  1 234,50 {number:4} 1" for number in range(6)]
     text = "\n".join([*lines[:3], "\f" + lines[3], *lines[4:], ""])
