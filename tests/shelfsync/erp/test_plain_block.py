@@ -80,7 +80,8 @@ def reading(text, *, quoted, rows, by_block):
 @given(file=files, quoted=st.booleans(), rows=st.sampled_from([3, 1000]))
 @example(file=(["v,1,2", "Total,,2"], "\n", True), quoted=True, rows=1000)
 @example(file=(["v,1,2", "v,Total,2", "v,2,3"], "\n", True), quoted=True, rows=2)
-@example(file=(["v,1,2", "-,-,-", "v,2,3"], "\n", True), quoted=True, rows=1000)
+@example(file=(["v,1,2", "-,-,---", "v,2,3"], "\n", True), quoted=True, rows=1000)
+@example(file=(["v,1,2", 'v,"x"y,3', "v,2,3"], "\n", True), quoted=True, rows=1000)
 @example(file=(["v,1,2", "VENDOR,sku,price", "v,2,3"], "\r\n", False), quoted=False, rows=1000)
 def test_a_block_gives_what_the_rows_give(file, quoted, rows):
     given_lines, end, is_ended = file
