@@ -45,6 +45,7 @@ _BUILT_IN = {
 """The formats that every file has under these numbers, as far as they show plain numbers."""
 _BESIDE_DIGITS = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')
 """Text, colours, currencies, blanks and padding of a format."""
+_CONDITION = re.compile(r"\[[<>=]")
 _NUMBER = re.compile(r"(?P<whole>[#0?,]*)(?:\.(?P<part>[#0?]*))?(?P<percent>%?)")
 _DIGITS_EXACT = 15
 
@@ -61,11 +62,15 @@ class CellFormat:
     def shown(self, value: float) -> Decimal:
         """The number that a person reads."""
         exact = Decimal(f"{value:.{_DIGITS_EXACT}g}") * (100 if self.is_percentage else 1)
+        if abs(exact) >= 10**_DIGITS_EXACT:  # no price, which a later step reports of its row
+            return exact
         return exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP)
 
 
 def of_code(code: str) -> CellFormat | None:
-    """The format of this code; None for a general one, a date, a fraction, an exponent, or thousands."""
+    """The format of this code; None for a general one, a date, a fraction, an exponent, thousands, or one with a condition."""
+    if _CONDITION.search(code):
+        return None
     first = code.split(";", maxsplit=1)[0]
     found = _NUMBER.fullmatch(re.sub(r"[\s\u00a0$€£¥+()-]", "", _BESIDE_DIGITS.sub("", first)))
     if found is None or not re.search("[0#?]", found["whole"] + (found["part"] or "")) or found["whole"].endswith(","):

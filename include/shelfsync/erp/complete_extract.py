@@ -220,7 +220,7 @@ class Extract:
                 yield table
 
     def _note_unreadable(self, table: pa.Table) -> None:
-        rows = table.filter(pa.array(quarantine_reason.of_no_product(table)))
+        rows = table.filter(pa.array(quarantine_reason.of_no_product(table, self._layout.constants)))
         if not rows.num_rows:
             return
         vendors = pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()

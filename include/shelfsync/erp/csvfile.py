@@ -47,6 +47,8 @@ QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _AHEAD_CHARACTERS = 2 * _LINE_CHARACTERS_MAX
 """Longer than every line."""
+_FIRST_CHARACTERS = 64 * 1024
+"""What is read for the header, also of a file that is cut later."""
 _SHOWN_CHARACTERS = 160
 _DOS_END = "\x1a"
 """Programs of old end a file with it."""
@@ -163,7 +165,7 @@ class CsvFile:
     def _parts(self, reader: Any, lines: _Lines, names: tuple[str, ...], rows: int) -> Iterator[_Part]:
         part, sample, header = _Part(), list[list[str]](), folded(names)
         sku = self._place_of_sku(names)
-        while not lines.is_at_end():
+        while lines.pass_empty():
             columns = self._plain_columns(lines, header, sku)
             if part.taken and (columns or part.taken >= rows):
                 sample = self._end(part, sample, len(names))
@@ -231,8 +233,8 @@ class CsvFile:
             if lines.number > line:
                 part.suspects.append((len(part.intact), line, tuple(lines.record)))
             part.intact.append(row)
-        elif row and (totals_line(row) or is_end(row)):
-            part.no_rows.append(_damage(line, 1, END if is_end(row) else TOTAL, lines.last))
+        elif row and (totals_line(row) or is_end(row, is_whole=lines.terminated)):
+            part.no_rows.append(_damage(line, 1, TOTAL if totals_line(row) else END, lines.last))
             part.ends_in_total = True
         elif "".join(row).strip():  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"
@@ -245,7 +247,7 @@ class CsvFile:
         `sample`: ordinary rows of the file so far; returns newer ones.
         """
         if part.suspects:  # also the rows behind one show the forms of the columns
-            sample = part.ordinary() or sample
+            sample = (part.ordinary() + sample)[:SAMPLE_ROWS]
             forms = Forms(sample)
             problem = f"one quoted cell, and lines that look like rows ({QUOTING})"
             joined = [one for one in part.suspects if forms.joined(part.intact[one[0]], self._delimiter)]
@@ -448,12 +450,23 @@ class _Lines:
     def is_at_end(self) -> bool:
         """Whether there is no further line; reads on if need be."""
         if not self._left:
-            text = self._rest + self._file.read(_AHEAD_CHARACTERS)
+            text = self._rest + self._file.read(_AHEAD_CHARACTERS if self.number else _FIRST_CHARACTERS)
             text = "" if text == _DOS_END else text
             end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1 or len(text)
             self._text, self._left, self._rest = io.StringIO(text[:end], newline=""), end, text[end:]
             self._is_offered = False
         return not self._left
+
+    def pass_empty(self) -> bool:
+        """Passes over empty lines; whether a further line follows them."""
+        while not self.is_at_end():
+            place = self._text.tell()
+            if self._text.read(1) not in "\r\n":
+                self._text.seek(place)
+                return True
+            self._text.seek(place)
+            next(self)
+        return False
 
     def ahead(self) -> str:
         """The whole lines that come next, as one text; empty if they were offered before, and were not passed over."""

@@ -122,7 +122,10 @@ class _Slices:
         self._tabs = _is_rare(self._has_tab(line) for line in first)
         self._end = max(end for _, end in places)
         self._length = self._usual_length(first)
-        self._least_length = self._length if self._length and self._is_filled(first, self._length, numbers) else 0
+        self._is_padded = not _is_rare(line.endswith(" ") for line in first)
+        self._ends_in_digits = any(end == self._length for _, end in numbers) and _is_rare(
+            not line[-1].isdigit() for line in first
+        )
 
     def __iter__(self) -> _Slices:
         return self
@@ -158,10 +161,13 @@ class _Slices:
         length = Counter(map(len, first)).most_common(1)[0][0] if first else 0
         return length if length >= self._end and _is_rare((len(line) != length for line in first), _ODD) else None
 
-    def _is_filled(self, first: Sequence[str], length: int, numbers: Sequence[tuple[int, int]]) -> bool:
-        """Whether no line is shorter because it has no last value: all are filled with blanks, or end in a digit."""
-        ends_in_digits = any(end == length for _, end in numbers) and _is_rare(not line[-1].isdigit() for line in first)
-        return ends_in_digits or not _is_rare(line.endswith(" ") for line in first)
+    def _has_moved(self, line: str) -> bool:
+        """Whether the line is longer than the others, or shorter than they although no last value is missing, nor blanks behind it."""
+        if self._length is None:
+            return False
+        if len(line) < self._length:
+            return self._ends_in_digits or (self._is_padded and line.endswith(" "))
+        return len(line if self._is_padded else line.rstrip()) > self._length
 
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
@@ -201,7 +207,7 @@ class _Slices:
                 raise csv.Error(
                     f"the value goes on behind character {end}; if another column begins there, name it in {FIXED_WIDTH}"
                 )
-        if self._length and not self._least_length <= len(line) <= self._length:
+        if self._has_moved(line):
             raise csv.Error(
                 f"{len(line)} characters, and each other line has {self._length}: its columns may have moved; let the ERP fill up each line"
             )

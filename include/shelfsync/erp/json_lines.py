@@ -108,10 +108,10 @@ class _Objects:
             raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
         wrong = [name for name in self._keys.values() if isinstance(found.get(name), (bool, Decimal, list, dict))]
         if wrong:
-            vendor = self._keys.get("vendor", "")
+            vendor = self._keys.get("vendor")
             raise WrongValueError(
                 f"{wrong[0]!r} is {_kind(found[wrong[0]])}, and a key is a text or a whole number",
-                None if vendor in wrong else text(found.get(vendor)),
+                None if vendor is None or vendor in wrong else text(found.get(vendor)),
             )
         return [_value(found.get(name)) for name in self._names]
 

@@ -23,6 +23,8 @@ def columns_of(block: str, delimiter: str, header: Sequence[str], *, quoted: boo
     """The columns of whole lines as texts, an empty cell as null. `header`: the folded names of the columns."""
     if not header or not delimiter.isascii() or "\0" in block or block.count("\r") != block.count("\r\n"):
         return None
+    if block.startswith("\ufeff"):  # pyarrow leaves it out
+        return None
     has_quotes = quoted and '"' in block
     if _has_long_line(block) or (has_quotes and not _is_well_quoted(block, delimiter, len(header))):
         return None

@@ -209,10 +209,14 @@ def is_total_line(line: str) -> bool:
     return totals_line([" ".join(line.split()), ""])
 
 
-def is_end(cells: Sequence[str]) -> bool:
-    """Whether a row is a line such as `*** Ende ***`: one cell, with signs on both sides, so that it is not cut."""
+def is_end(cells: Sequence[str], *, is_whole: bool = True) -> bool:
+    """Whether a row is a line such as `*** Ende ***`: one cell, with signs on both sides, so that it is not cut; or `EOF`, if the line is whole."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    return len(filled) == 1 and len(filled[0]) < 80 and any(end.fullmatch(filled[0]) for end in (_END, _CLOSING))
+    return (
+        len(filled) == 1
+        and len(filled[0]) < 80
+        and bool(_END.fullmatch(filled[0]) or (is_whole and _CLOSING.fullmatch(filled[0])))
+    )
 
 
 def is_rule(cells: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from shelfsync.rows.truth import mask
 from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shelfsync.rows.truth import Mask
 
@@ -220,23 +220,29 @@ def names_nothing(skus: pa.Array | pa.ChunkedArray) -> Mask:
     return mask(pc.match_substring_regex(skus, _NOTHING))
 
 
-def of_no_product(rows: pa.Table) -> Mask:
+def of_no_product(rows: pa.Table, constants: Collection[str] = ()) -> Mask:
     """Rows of an extract that may be about any product: their SKU cannot be read, or is not there although the row is one of a product's.
 
-    A row of a store without a SKU that has figures alone may be a total, and one with a name alone a heading.
+    A row of a store without a SKU that has figures alone may be a total, and one with a name alone a heading. What is one of the `constants`
+    stands in every row.
     """
     skus = rows["sku"]
     found = mask(pc.match_substring_regex(skus, UNREADABLE_ROW))
     blank = mask(pc.equal(pc.utf8_trim(skus, characters=" "), "").fill_null(True)) | names_nothing(skus)
     if blank.any() and set(FIELDS) <= set(rows.column_names):
-        stated = {name: mask(pc.not_equal(pc.utf8_trim_whitespace(rows[name]), "")) for name in (*FIELDS, "name")}
+        own = rows.drop_columns([name for name in constants if name in FIELDS or name == "name"])
+        no = mask(pa.array([False] * rows.num_rows))
+        stated = {
+            name: mask(pc.not_equal(pc.utf8_trim_whitespace(own[name]), "")) if name in own.column_names else no
+            for name in (*FIELDS, "name")
+        }
         named = stated["name"] | stated["price"] | stated["active"]
         blank &= named & np.logical_or.reduce([stated[name] for name in FIELDS])
         found = found | (blank & ~unusable(pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()))
     return found
 
 
-_NOTHING = r"(?i)^\s*(?:\(?null\)?|\\n|nan|none|nil|n/a|#[a-z]+(?:/[0a]|[?!])?[?!]?|[?.-]+)\s*$"
+_NOTHING = r"^\s*(?:(?i:\(?null\)?|\\n|n/a|#nv|#n/a|#[a-z]+(?:/0)?[?!])|nan|NaN|[nN]one|[?.-]+)\s*$"
 
 
 def is_usable(vendor: str) -> bool:

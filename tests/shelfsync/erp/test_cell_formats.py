@@ -20,13 +20,29 @@ from shelfsync.erp.cell_formats import CellFormat, of_cells, of_code
         ("0.0#", 1.256, "1.26"),
         ("0%", 0.125, "13"),
         ("0.0%", 1, "100.0"),
+        ("0.00", 1e26, "1E+26"),
     ],
 )
 def test_a_format_shows_so_many_decimals(code, value, shown):
     assert str(of_code(code).shown(value)) == shown
 
 
-@pytest.mark.parametrize("code", ["General", "@", "yyyy-mm-dd", "# ?/?", "0.00E+00", "0.00,", "", '"x"', "[h]:mm"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "General",
+        "@",
+        "yyyy-mm-dd",
+        "# ?/?",
+        "0.00E+00",
+        "0.00,",
+        "",
+        '"x"',
+        "[h]:mm",
+        "[>=100]#,##0;0.00",
+        "[=0]0;0.00",
+    ],
+)
 def test_what_is_no_plain_number_has_no_format(code):
     assert of_code(code) is None
 

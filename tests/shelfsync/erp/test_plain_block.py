@@ -91,6 +91,16 @@ def test_a_block_gives_what_the_rows_give(file, quoted, rows):
     )
 
 
+@settings(deadline=None)
+@given(rows=lines(cells, (3, 3)), ahead=st.integers(80, 300), at_once=st.sampled_from([3, 1000]))
+@example(rows=["v,1,2"] * 2 + ["Total,,2", "", ""], ahead=100, at_once=3)
+def test_where_blocks_end_changes_nothing(rows, ahead, at_once):
+    text = "\n".join([HEADER, *rows, ""])
+    with mock.patch.object(csvfile, "_AHEAD_CHARACTERS", ahead), mock.patch.object(csvfile, "_FIRST_CHARACTERS", 80):
+        by_block = reading(text, quoted=True, rows=at_once, by_block=True)
+    assert by_block == reading(text, quoted=True, rows=1000, by_block=False)
+
+
 genuine = st.lists(
     st.lists(st.sampled_from(["", "v", "a,b", 'a "b"', "two\nlines", "two\r\nlines", "Käse"]), min_size=3, max_size=3),
     min_size=1,
@@ -104,7 +114,7 @@ def test_the_ends_of_blocks_are_no_ends_of_rows(rows, ahead, at_once):
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerows([HEADER.split(","), *rows])
-    with mock.patch.object(csvfile, "_AHEAD_CHARACTERS", ahead):
+    with mock.patch.object(csvfile, "_AHEAD_CHARACTERS", ahead), mock.patch.object(csvfile, "_FIRST_CHARACTERS", 60):
         columns, damaged, *_ = reading(text.getvalue(), quoted=True, rows=at_once, by_block=True)
     assert damaged == []
     assert [list(row) for row in zip(*columns, strict=True)] == [[cell or None for cell in row] for row in rows]

@@ -63,6 +63,10 @@ def test_a_closing_line_is_no_row_and_a_cut_row_is_none_of_them(line):
     assert not is_end([line, "100001"])
 
 
+def test_a_word_that_a_cut_line_may_end_in_ends_no_list():
+    assert [is_end([cell], is_whole=False) for cell in ("Fine", "END", "*** END ***")] == [False, False, True]
+
+
 @pytest.mark.parametrize("cell", ["8", "100008", "Endive", "Final", "END-1", "Fino", "page", "Item 3", "A-END 5"])
 def test_the_beginning_of_a_row_is_no_closing_line(cell):
     assert not is_end([cell])

@@ -114,7 +114,9 @@ def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
             assert float(value) == getattr(limit, name)
 
 
-@pytest.mark.parametrize("key", ["NULL", "(null)", "\\N", "#N/A", "#REF!", "#DIV/0!", "NaN", "none", "N/A", "-", "?"])
+@pytest.mark.parametrize(
+    "key", ["NULL", "(null)", "\\N", "#N/A", "#REF!", "#DIV/0!", "NaN", "none", "#NV", "N/A", "-", "?"]
+)
 def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key):
     found = normalised({"sku": key})
     assert found.quarantine["reason"].to_pylist() == ["sku_missing"]
@@ -122,6 +124,18 @@ def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key)
     assert of_no_product(row).all()
 
 
-@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1"])
+@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1", "#Rot", "#XL", "NAN", "NIL"])
 def test_a_sku_that_begins_so_is_one(key):
     assert normalised({"sku": key}).quarantine.num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "constants"), [({}, ["active"]), ({"name": "Fruit"}, ["active"]), ({"price": "1"}, ["price"])]
+)
+def test_a_constant_states_nothing_of_a_row_without_a_sku(row, constants):
+    stated = dict.fromkeys(RAW.names) | {"vendor": "v", "active": "true" if "active" in constants else None} | row
+    rows = pa.Table.from_pylist([stated], schema=RAW)
+    assert not of_no_product(rows, constants).any()
+    assert of_no_product(
+        rows.set_column(rows.column_names.index("price"), RAW.field("price"), pa.array(["2"])), ["active"]
+    ).all()

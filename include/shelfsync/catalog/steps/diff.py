@@ -51,10 +51,12 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     jobs: dict[str, list[CatalogJob]] = {}
 
     def ahead(connection: Connection, found: Collection[str]) -> None:
-        known.update(for_diff(connection, run_id, found))
         jobs.update({name: [] for name in found})
         for job in catalog_jobs.open_jobs(connection, vendors=found):
             jobs[job.vendor].append(job)
+        known.update(
+            for_diff(connection, run_id, found)
+        )  # after the jobs: one that ends meanwhile has moved the baseline
 
     def read(connection: Connection, row: VendorRun) -> _Facts:
         if row.snapshot_path is None:

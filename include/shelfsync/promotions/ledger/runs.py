@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.errors import ShelfsyncError, in_one_line
+from shelfsync.errors import ShelfsyncError
+from shelfsync.platform.jobs.job import reason_of
 from shelfsync.promotions.ledger.tables import promotion_fence, promotion_generation, promotion_run
 from shelfsync.store.metadata import first_end, instant
 
@@ -75,7 +76,7 @@ def cause_kept(engine: Engine, run_id: int) -> Iterator[None]:
         yield
     except Exception as error:
         with suppress(Exception), engine.begin() as connection:  # if the ledger is away too, the first error counts
-            connection.execute(_of(run_id).values(error=in_one_line(error)))
+            connection.execute(_of(run_id).values(error=reason_of(error)))
         raise
 
 
