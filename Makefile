@@ -95,8 +95,8 @@ sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dis
 	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir dist ./sandbox
 	@ls dist/partner_sandbox-*.whl
 
-record-release: setup   ## an installation at work, for the test that later versions upgrade it; before 1.0 after each change of a table, then with each release
-	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python tests/support/record_release.py
+record-release: setup   ## an installation at work, for the test that later versions upgrade it; before 1.0 after each change of a table, then with each release; FILE=elsewhere.tar.xz
+	@PYTHONPATH=tests:tests/support:sandbox/tests/support:include $(BIN)/python tests/support/record_release.py $(FILE)
 
 release: setup   ## wheels, site, SBOM, recipes and notes of a version, into dist/release-VERSION; VERSION=1.0.0; publishes nothing
 	@$(BIN)/python scripts/release.py "$(VERSION)"

@@ -18,7 +18,7 @@ from shelfsync import display, metrics, outages
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
-from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
 from shelfsync.catalog.ledger.tables import run
@@ -107,8 +107,10 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
         "closed": [one.message for one in kept.closed],
     }
     result |= send_due(context)
+    with context.engine.connect() as connection:
+        waits = outbox.failures(connection)
     address = context.settings.alerts.heartbeat
-    refusal = None if address is None or result["refused"] else heartbeat.call(address)
+    refusal = None if address is None or waits or result["refused"] else heartbeat.call(address)
     if refusal is not None:
         log.warning("watch: the monitor at %s took no heartbeat: %s", HEARTBEAT, refusal)
         result["refused"] = {HEARTBEAT: refusal}

@@ -84,6 +84,7 @@ EXAMPLES = {
     "erp.control_file": "/data/{vendor}.count",
     "alerts.routes": '[{"name": "operators", "address": "mailto://USER:PASSWORD@smtp.example.com"}]',
     "alerts.link": "https://airflow.example.com/shelfsync",
+    "alerts.heartbeat": "https://monitor.example.com/ping/shelfsync",
     "alerts.unchanged_minutes": "45",
     "alerts.open_from": "08:00",
     "alerts.open_to": "22:00",

@@ -55,6 +55,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "audit": Here(prints="audit: "),
     "sbom": Here(prints="sbom: dist/sbom.json"),
     "sandbox-package": Here(prints="partner_sandbox-0.1.0-py3-none-any.whl"),
+    "record-release": Here(("FILE={folder}/release.tar.xz",), prints="release.tar.xz: "),
     "release": Elsewhere("tests/project/test_release.py", "release.release(VERSION, committed(root), site=False)"),
     "test-httpx2": Here(("ARGS=-q -k test_sender",), prints="passed"),
     "cost": Here(("ARGS=--skus 2000 --deltas 4",), prints="warehouse"),
@@ -124,7 +125,19 @@ def test_every_target_of_the_makefile_is_run_and_none_that_it_has_not(
 ELSEWHERE = {name: target for name, target in TARGETS.items() if isinstance(target, Elsewhere)}
 HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
-LONG = {"crash", "proof", "fuzz", "simulate", "crash-sweep", "mutation", "bench", "bench-freshness", "load", "cost"}
+LONG = {
+    "crash",
+    "proof",
+    "fuzz",
+    "simulate",
+    "crash-sweep",
+    "mutation",
+    "bench",
+    "bench-freshness",
+    "load",
+    "cost",
+    "record-release",
+}
 """Of half a minute or more even with their smallest work."""
 
 

@@ -411,6 +411,7 @@ def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arri
         outages.failed(context.engine, outages.PLATFORM, "503")
         older(context, "ledger.outage", "began_at", 2)
         assert set(conditions.watch(with_alerts(watched, routes=(route,)))["refused"]) == {"chat"}
+        assert conditions.watch(with_alerts(watched, routes=(route,)))["refused"] == {}, "it is not tried again yet"
         assert chat.beats == 2, "an alert does not arrive, and the monitor has to report that"
     finally:
         chat.close()

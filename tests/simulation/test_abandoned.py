@@ -1,6 +1,6 @@
 """Deaths of each kind of process that only the schedule follows: one of 96 here, all of them by `make crash-sweep`.
 
-Every third kind is in the long tests, the others in `make proof`.
+Every sixth kind is in the long tests, the others in `make proof`.
 """
 
 from __future__ import annotations

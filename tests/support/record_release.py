@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import subprocess
+import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -47,7 +48,7 @@ def work(calls: Calls, erp: SmallErp, orders: OrdersWorld) -> None:
         calls.sync(run, dry_run=False, progress=lambda *_: None)
 
     sync("full")
-    campaigns.put("spring", "a", "8.00", end=24 * 300)
+    campaigns.put("spring", "a", "8.00", end=24 * 365 * 20)
     calls.promotions.sync(calls.promotions.open_run("recorded/campaigns"))
     for store, price in zip(STORES, ("1000.00", "2000.00", "3000.00"), strict=True):
         erp.put(store, "b", price)
@@ -111,8 +112,9 @@ def main() -> None:
         "platform": platform.base_url,
         "recorded_at": recorded_at,
     }
-    written({**members, **code()}, about)
-    print(f"{FILE.relative_to(ROOT)}: {about['revision']}, {FILE.stat().st_size:,} bytes")
+    file = Path(sys.argv[1]) if sys.argv[1:] else FILE
+    written(file, {**members, **code()}, about)
+    print(f"{file}: {about['revision']}, {file.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

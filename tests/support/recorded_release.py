@@ -142,9 +142,9 @@ def _statements(dump: str) -> Iterator[tuple[str, str | None]]:
     yield "".join(some), None
 
 
-def written(members: dict[str, bytes], about: dict[str, Any]) -> None:
+def written(path: Path, members: dict[str, bytes], about: dict[str, Any]) -> None:
     """The recording: the same content gives the same bytes."""
-    with tarfile.open(FILE, "w:xz", preset=9) as archive:
+    with tarfile.open(path, "w:xz", preset=9) as archive:
         for name, content in sorted({**members, "about.json": json.dumps(about, indent=1).encode()}.items()):
             info = tarfile.TarInfo(name)
             info.size = len(content)

@@ -19,6 +19,6 @@ def call(address: ServiceAddress) -> str | None:
 
     try:
         answer = httpx.get(address.get_secret_value(), timeout=TIMEOUT_S)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         return without_stop(mask(f"{type(error).__name__}: {error}"), 300)
     return None if answer.is_success else f"status {answer.status_code}"

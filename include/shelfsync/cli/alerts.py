@@ -126,7 +126,7 @@ def watch() -> Answer:
         *(f"opened: {line}" for line in result["opened"]),
         *(f"over: {line}" for line in result["closed"]),
         *(f"route {name}: {count} messages sent" for name, count in result["sent"].items()),
-        *(f"route {name} refused: {error}" for name, error in result["refused"].items()),
+        *(f"{name} refused: {error}" for name, error in result["refused"].items()),
     ]
     error = (
         PartlyFailedError(f"alerts watch: {', '.join(result['refused'])} took no message")

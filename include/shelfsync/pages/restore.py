@@ -11,7 +11,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST
 
-from shelfsync.catalog.ledger import vendors
+from shelfsync.catalog.ledger import restorations, vendors
 from shelfsync.catalog.steps.restore import restore
 from shelfsync.display import read_instant
 from shelfsync.errors import DataError
@@ -50,7 +50,7 @@ def preview(
         all_hours=_HOURS,
         problem=problem,
         found=found,
-        mark=_mark(found) if found else "",
+        mark=_mark(request, found) if found else "",
         zone=zone,
     )
 
@@ -63,7 +63,7 @@ def order(request: Request, form: Form, person: Decider) -> Response:
         raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while the store is restored")
     try:
         found = _restored(request, form, who=person.name, why=reason, dry_run=True)
-        question = {"lines": found["lines"], "mark": _mark(found)}
+        question = {"lines": found["lines"], "mark": _mark(request, found)}
         back = f"{RESTORE.path}?{urlencode({name: form.get(name, '') for name in ('vendor', 'at', 'hours', 'sku', 'category')})}"
         title = f"Restore store {form.get('vendor', '')}?"
         asked = confirmation(request, form, question, title=title, action=RESTORE.path, back=back)
@@ -101,7 +101,9 @@ def _restored(request: Request, asked: dict[str, str], *, who: str, why: str, dr
     )
 
 
-def _mark(found: dict[str, Any]) -> str:
-    """What a person was shown, without the instant at which it ends."""
-    seen = [found[name] for name in ("changes", "of_field", "moves", "left_out")]
+def _mark(request: Request, found: dict[str, Any]) -> str:
+    """What a person was shown, without the instant at which it ends, and what is restored already: a second click is another order."""
+    with context(request).engine.connect() as connection:
+        before = [one.restoration_id for one in restorations.in_force(connection, [found["vendor"]])]
+    seen = [before, *(found[name] for name in ("changes", "of_field", "moves", "left_out"))]
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import DataError
 from shelfsync.loaded_states import loaded_state
-from shelfsync.saved_state.manifest import FORMAT, KIND, MANIFEST, Manifest
+from shelfsync.saved_state.manifest import FORMAT, KIND, MANIFEST, MANIFEST_BYTES_MAX, Manifest
 from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
 from shelfsync.store.engine import is_database_trouble, reason
 from shelfsync.store.lake import inside
@@ -34,7 +34,6 @@ _LINES_A_STATEMENT = 2000
 _BYTES_A_STATEMENT = 1 << 24
 _LINE_BYTES_MAX = 1 << 26
 _CHUNK_BYTES = 1 << 20
-_MANIFEST_MAX_BYTES = 1 << 26
 _RUNS = "ledger.run"
 
 
@@ -179,7 +178,7 @@ def _broken(path: Path, what: str) -> DataError:
 def _manifest(path: Path, archive: zipfile.ZipFile, chain: str | None) -> Manifest:
     try:
         info = archive.getinfo(MANIFEST)
-        content = archive.read(info) if info.file_size <= _MANIFEST_MAX_BYTES else b""
+        content = archive.read(info) if info.file_size <= MANIFEST_BYTES_MAX else b""
         found = json.loads(content)
     except (KeyError, ValueError, RecursionError):
         found = None

@@ -10,6 +10,8 @@ FORMAT = 1
 """Version of the file. A version of shelfsync reads its own and every older one."""
 KIND = "shelfsync saved state"
 MANIFEST = "manifest.json"
+MANIFEST_BYTES_MAX = 1 << 28
+"""Some 1.5 million files."""
 """A file without it is not whole."""
 SEQUENCE_SCHEMAS = ("ledger", "inbox", "warehouse")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError
-from shelfsync.saved_state.manifest import MANIFEST, SEQUENCE_SCHEMAS, Manifest, Table
+from shelfsync.saved_state.manifest import MANIFEST, MANIFEST_BYTES_MAX, SEQUENCE_SCHEMAS, Manifest, Table
 from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
 from shelfsync.store.engine import reached
 from shelfsync.store.lake import MissingFileError
@@ -85,7 +85,13 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
                 sequences=_sequences(connection),
                 sha256=members.sha256,
             )
-            archive.writestr(MANIFEST, manifest.model_dump_json(indent=2))
+            content = manifest.model_dump_json(indent=2)
+            if len(content) > MANIFEST_BYTES_MAX:
+                raise DataError(
+                    f"state save: the list of {files:,} files has {len(content):,} bytes, and `shelfsync state load` reads {MANIFEST_BYTES_MAX:,};"
+                    " move the database and the lake as they are (docs/how-to/backup.md)"
+                )
+            archive.writestr(MANIFEST, content)
     return manifest
 
 

@@ -59,7 +59,7 @@ class AlertSettings(Section):
     link: str | None = None
     """The address of shelfsync's pages as people reach them, for links in messages: https://airflow.example.com/shelfsync."""
     heartbeat: ServiceAddress | None = None
-    """An https address that is called after each look of the watch, unless a route refused its messages: your monitor alarms when no call comes."""
+    """A web address that is called after each look of the watch, unless a message waits that a route refused: your monitor alarms when no call comes."""
     late_minutes: float = Field(30, gt=0)
     """A store is late if its oldest change waits so long."""
     unread_minutes: float = Field(60, gt=0)

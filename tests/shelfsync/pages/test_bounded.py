@@ -37,5 +37,5 @@ def test_no_page_reads_a_large_table_whole(world, browse):
     assert {"ledger.vendor_run", "ledger.rejection", "warehouse.customer_order"} <= planner.big
     pages = browse(world.app)
     for path in PAGES:
-        assert pages.get(path).status_code in {200, 404}, path
+        assert pages.get(path).status_code == (404 if path == "/orders/a7x2" else 200), path
         assert planner.whole == set(), path

@@ -29,6 +29,9 @@ def test_a_store_is_seen_as_it_was_and_then_restored(world, browse):
     assert (done.status_code, done.headers["location"]) == (303, "/shelfsync/pages/store?vendor=store-001")
     (line,) = world.app.status()["restorations"]
     assert line.endswith("by ada: wrong file")
+    again = page.post("/store/restore", data={**order, "reason": "wrong file"})
+    assert again.status_code == 409, "a second click orders nothing"
+    assert len(world.app.status()["restorations"]) == 1
     store = page.get("/store", params={"vendor": "store-001"}).text
     assert 'href="/shelfsync/pages/store/restore?vendor=store-001"' in store
     assert browse(world.app, may_decide=False).post("/store/restore", data=order).status_code == 403

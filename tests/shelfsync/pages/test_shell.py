@@ -199,7 +199,7 @@ def test_work_in_progress_is_distinguished_from_a_failure(world, browse):
     assert _rows(browse(world.app)) == [("at work", "In progress")]
     with world.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'no'")
-    assert _rows(browse(world.app)) == [("failing", "Failed: no")]
+    assert _rows(browse(world.app)) == [("failing", "The last run failed: no")]
 
 
 def test_a_vendor_that_waits_after_consecutive_failures_is_an_error(world, browse):

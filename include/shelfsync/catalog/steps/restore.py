@@ -78,23 +78,24 @@ def restore(
         if at.replace(microsecond=0) >= now or span.total_seconds() <= 0:
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
         base = vendors.current_baseline(connection, vendor)
-        path = None if base is None else _state_at(context, connection, vendor, at, base.path)
+        path, then = (None, None) if base is None else _state_at(context, connection, vendor, at, base.path)
         named = None if category is None else _skus_of(context, connection, vendor, category)
-    if path is None or base is None:
+    if then is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {display.instant(at)}")
     left_out = 0
     if named is not None:
-        skus = _acknowledged(context, named, path, base.path)
+        skus = _acknowledged(context, named, then, base.path)
         left_out = len(named) - len(skus)
         if not skus:
             raise DataError(
                 f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
             )
-    moves = _moves(context, path, base.path, skus)
+    moves = _moves(context, then, base.path, skus)
     largest = with_names(context, vendor, moves[:most])
     until = now + span
     number = None
     if not dry_run:
+        path = path or context.lake.write_table("baseline", vendor, then)
         with context.engine.begin() as connection:
             number = restorations.begin(
                 connection,
@@ -136,21 +137,23 @@ def _skus_of(context: Context, connection: Connection, vendor: str, category: st
     return skus
 
 
-def _acknowledged(context: Context, skus: list[str], then_path: str, now_path: str) -> list[str]:
+def _acknowledged(context: Context, skus: list[str], then: pa.Table, now_path: str) -> list[str]:
     """The SKUs of a category that were acknowledged then or are now. A SKU that the person named must be acknowledged."""
     from shelfsync.catalog.restore import overlay
 
-    known = set(overlay(context.lake.read_table(now_path), context.lake.read_table(then_path))["sku"].to_pylist())
+    known = set(overlay(context.lake.read_table(now_path), then)["sku"].to_pylist())
     return [sku for sku in skus if sku in known]
 
 
-def _state_at(context: Context, connection: Connection, vendor: str, at: dt.datetime, now_path: str) -> str | None:
-    """Lake: the baseline of that time, from its own file or rebuilt from the warehouse's history."""
+def _state_at(
+    context: Context, connection: Connection, vendor: str, at: dt.datetime, now_path: str
+) -> tuple[str | None, pa.Table | None]:
+    """The baseline of that time with its own file (lake), or rebuilt from the warehouse's history and in no file; None if there is none."""
     path = restorations.version_at(connection, vendor, at)
     if path is not None and context.lake.exists(path):
-        return path
+        return path, context.lake.read_table(path)
     past = baseline_history.state_at(connection, vendor, at, context.lake.read_table(now_path))
-    return context.lake.write_table("baseline", vendor, past) if past.num_rows else None
+    return None, past if past.num_rows else None
 
 
 def end(context: Context, vendor: str, *, who: str) -> dict[str, Any]:
@@ -165,7 +168,7 @@ def end(context: Context, vendor: str, *, who: str) -> dict[str, Any]:
     return {"ended": len(ended), "lines": lines}
 
 
-def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] | None) -> list[dict[str, Any]]:
+def _moves(context: Context, then: pa.Table, now_path: str, skus: Sequence[str] | None) -> list[dict[str, Any]]:
     """SKUs whose acknowledged state differs between two versions, the largest change of price first."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -175,7 +178,7 @@ def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] 
 
     now = context.lake.read_table(now_path)
     chosen = None if skus is None else pa.array(skus, pa.string())
-    wanted = overlay(now, context.lake.read_table(then_path), chosen)
+    wanted = overlay(now, then, chosen)
     if skus is not None and (unknown := sorted(set(skus) - set(wanted["sku"].to_pylist()))):
         raise DataError(f"restore: {len(unknown)} of the SKUs were never acknowledged, the first is {unknown[0]!r}")
     before = now.take(pc.index_in(wanted["sku"], value_set=now["sku"].combine_chunks()))

@@ -35,6 +35,8 @@ SELECT o.vendor, o.reason, count(DISTINCT q.promotion_id) AS promotions, count(*
 FROM warehouse.promotion_job AS q JOIN warehouse.promotion_outcome AS o USING (job_id)
 WHERE q.run_id = :run AND o.state = 'rejected' AND o.vendor <> '*' GROUP BY o.vendor, o.reason ORDER BY pairs DESC, o.vendor, o.reason
 """
+JUDGED_PAIRS = 20
+"""A run that sent fewer is no failure if all are rejected: one new campaign may be wrong."""
 _REJECTED_MAX = 50
 """Vendors and reasons in the report of a run, which is an XCom in Airflow; `status` has all."""
 
@@ -105,14 +107,14 @@ def _verdict(
 
 
 def _why_rejected(rejected_by_vendor: list[dict[str, Any]], pairs: dict[str, int]) -> str | None:
-    """Why the rejections are a failure of the run: a vendor is unknown, or no pair was accepted. None: they are none."""
+    """Why the rejections are a failure of the run: a vendor is unknown, or of `JUDGED_PAIRS` or more none was accepted. None: they are none."""
     if unknown := [row for row in rejected_by_vendor if row["reason"] == INVALID_VENDOR]:
         named = some_of([row["vendor"] for row in unknown])
         return (
             f"the platform does not know {len(unknown)} vendors ({named}) and rejected all {sum(row['pairs'] for row in unknown):,} pairs of them;"
             " `shelfsync check` compares the vendors of the ERP and the platform"
         )
-    if not pairs["rejected"] or pairs["rejected"] < pairs["sent"]:
+    if pairs["rejected"] < max(pairs["sent"], JUDGED_PAIRS):
         return None
     most = "".join(f", such as at {row['vendor']}: {row['reason']}" for row in rejected_by_vendor[:1])
     return f"the platform rejected all {pairs['sent']:,} pairs{most}"

@@ -166,7 +166,7 @@ def status(
     given = {name: value for name, value in asked.items() if value}
     with context.engine.connect() as connection:
         promotions = page(connection, PROMOTIONS, given, most=rows)
-        found = count(connection, PROMOTIONS, given) if len(promotions) == rows else len(promotions)
+        found = count(connection, PROMOTIONS, given) if rows and len(promotions) == rows else len(promotions)
         in_force = holds.in_force(connection, Subject.PROMOTIONS)
         held = [hold for hold in reversed(in_force) if hold.state == HoldState.OPEN]
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()

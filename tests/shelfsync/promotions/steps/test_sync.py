@@ -10,6 +10,7 @@ import pytest
 from promotion_shop import SKUS, STORES
 from shelfsync.cli.sync import run_error
 from shelfsync.errors import ExitCode, ShelfsyncError, StaleRunError
+from shelfsync.promotions.steps import report
 
 
 @pytest.mark.slow
@@ -181,10 +182,13 @@ def test_each_pair_that_the_platform_rejects_is_recorded_and_not_sent_again(shop
 
 @pytest.mark.slow
 def test_a_run_of_which_no_pair_was_accepted_has_failed(shop):
-    shop.erp.put("c1", "stranger", "8", base_price="10")
+    shop.erp.put("c0", "stranger", "8", base_price="10")
+    assert shop.sync()["state"] == "succeeded", "one wrong pair is a rejection and no failure"
+    for number in range(1, report.JUDGED_PAIRS + 1):
+        shop.erp.put(f"c{number}", f"stranger-{number}", "8", base_price="10")
     summary = shop.sync()
     assert (summary["state"], run_error(summary).exit_code) == ("failed", ExitCode.FAILURE)
-    assert summary["error"] == "the platform rejected all 1 pairs, such as at store-001: missing SKU"
+    assert summary["error"] == "the platform rejected all 20 pairs, such as at store-001: missing SKU"
     assert shop.sync()["state"] == "succeeded", "what is rejected is not sent again"
 
 
