@@ -242,7 +242,7 @@ def of_no_product(rows: pa.Table, constants: Collection[str] = ()) -> Mask:
     return found
 
 
-_NOTHING = r"^\s*(?:(?i:\(?null\)?|\\n|n/a|#nv|#n/a|#[a-z]+(?:/0)?[?!])|nan|NaN|[nN]one|[?.-]+)\s*$"
+_NOTHING = r"^\s*(?:(?i:\(?null\)?|\\n|n/a|#nv|#n/a|#[a-z]+(?:/0)?[?!])|nan|NaN|None|[?.-]+)\s*$"
 
 
 def is_usable(vendor: str) -> bool:

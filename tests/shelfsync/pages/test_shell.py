@@ -185,7 +185,7 @@ def test_a_store_whose_first_sync_succeeded_is_not_in_progress(world, browse):
         if word == "confirm":
             world.app.wait(run_id, vendors)
         world.app.step(word, run_id, vendors)
-    assert _rows(browse(world.app)) == [("right", "Acknowledged")]
+    assert _rows(browse(world.app)) == [("right", "The last run has sent what changed")]
 
 
 @pytest.mark.slow

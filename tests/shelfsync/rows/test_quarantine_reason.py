@@ -115,7 +115,7 @@ def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
 
 
 @pytest.mark.parametrize(
-    "key", ["NULL", "(null)", "\\N", "#N/A", "#REF!", "#DIV/0!", "NaN", "none", "#NV", "N/A", "-", "?"]
+    "key", ["NULL", "(null)", "\\N", "#N/A", "#REF!", "#DIV/0!", "NaN", "None", "#NV", "N/A", "-", "?"]
 )
 def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key):
     found = normalised({"sku": key})
@@ -124,7 +124,7 @@ def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key)
     assert of_no_product(row).all()
 
 
-@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1", "#Rot", "#XL", "NAN", "NIL"])
+@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1", "#Rot", "#XL", "NAN", "NIL", "none"])
 def test_a_sku_that_begins_so_is_one(key):
     assert normalised({"sku": key}).quarantine.num_rows == 0
 
