@@ -281,6 +281,8 @@ class Workbook:
         self, sheet: str, names: tuple[str, ...], left: int, rows: list[list[Any]], numbers: Sequence[int]
     ) -> None:
         """Puts what the sheet shows into the cells of prices, where a format shows less than the file has."""
+        if not self._formats:
+            return
         of_campaigns = "campaign" in self._layout.extract.names
         few = {
             number: one
