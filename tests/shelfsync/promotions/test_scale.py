@@ -28,7 +28,7 @@ def test_two_million_pairs_are_planned_cut_and_sent_within_a_minute_and_a_gibiby
 
 def test_confirming_and_a_run_without_changes_grow_with_the_number_of_promotions_and_not_with_its_square():
     """`python -m benchmarks.promotions --confirm` prints the times of ten thousand."""
-    few, many = measure_confirming(100), measure_confirming(400)
-    assert [one["taken"] for one in (few, many)] == [one["requests"] for one in (few, many)] == [100, 400]
+    few, many = measure_confirming(300), measure_confirming(1_200)
+    assert [one["taken"] for one in (few, many)] == [one["requests"] for one in (few, many)] == [300, 1_200]
     for name in ("confirm_cpu_s", "again_cpu_s"):
         assert many[name] < 8 * few[name], (name, few, many)
