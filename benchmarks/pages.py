@@ -46,6 +46,7 @@ PAGES = (
         "/",
         "/?state=failing",
         "/store?vendor=store-1",
+        "/store/restore?vendor=store-1",
         "/products",
         "/products?state=rejected",
         "/products?vendor=store-1",
