@@ -124,7 +124,9 @@ def test_a_word_for_no_value_is_no_sku_and_its_row_may_be_about_any_product(key)
     assert of_no_product(row).all()
 
 
-@pytest.mark.parametrize("key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1", "#Rot", "#XL", "NAN", "NIL", "none"])
+@pytest.mark.parametrize(
+    "key", ["NULL-1", "#100", "NONE1", "nan5", "A", "-1", "N/A1", "#Rot", "#XL", "NAN", "NIL", "none"]
+)
 def test_a_sku_that_begins_so_is_one(key):
     assert normalised({"sku": key}).quarantine.num_rows == 0
 
