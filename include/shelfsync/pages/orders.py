@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, StreamingResponse
@@ -44,7 +45,9 @@ def orders(request: Request) -> HTMLResponse:
     """Every order, alarms, and how far the history of stores was read. No order page shows personal data."""
     found = lists.today(context(request))
     values = list_values(request, lists.ORDERS, ORDERS.path, _FIELDS, _COLUMNS)
-    values["rows"] = [{**row, "bad": row["result_state"] in _BAD} for row in values["rows"]]
+    values["rows"] = [
+        {**row, "bad": row["result_state"] in _BAD, "result_error": _error(row)} for row in values["rows"]
+    ]
     asked = values["asked"]
     is_open = Chip("still to be picked", found["open"], "open=yes", chosen="open" in asked.filters)
     if asked.filters:
@@ -52,6 +55,11 @@ def orders(request: Request) -> HTMLResponse:
     else:
         empty = "No order yet. The platform reports each order by webhook; DAG `orders_fulfilment` processes it."
     return show(request, "orders.html", title=ORDERS.title, chips=[is_open], empty=empty, **found, **values)
+
+
+def _error(row: dict[str, Any]) -> str:
+    odd = "a time of it is not believed" if row["has_odd_time"] else ""
+    return "; ".join(filter(None, (odd, row["result_error"])))
 
 
 @ORDERS.router.get("/orders.csv")

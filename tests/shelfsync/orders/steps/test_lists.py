@@ -39,6 +39,10 @@ def test_the_page_shows_todays_orders_and_no_customer(world, browse):
     page = browse.get("/orders").text
     assert order["order_id"] in page
     assert "rejected" in page
+    assert "not believed" not in page
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.customer_order SET has_odd_time = true"))
+    assert "a time of it is not believed" in browse.get("/orders").text
     whole = browse.get(f"/orders/{order['order_id']}").text
     assert "9 pieces are more than the 2 that are allowed" in whole
     for text in (page, whole):
