@@ -236,7 +236,7 @@ class CsvFile:
         elif row and (totals_line(row) or is_end(row, is_whole=lines.terminated)):
             part.no_rows.append(_damage(line, 1, TOTAL if totals_line(row) else END, lines.last))
             part.ends_in_total = True
-        elif "".join(row).strip():  # an empty line is no row
+        elif "".join(row).strip() or (lines.last.strip() and not lines.terminated):  # an empty line is no row
             problem = f"{len(row)} fields instead of {width}"
             self._raise_if_cut(lines, line, problem)
             part.damaged += self._damages(line, lines.record, problem, width)

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shelfsync.erp.open import open_source
@@ -67,6 +67,7 @@ def test_whatever_is_written_as_csv_comes_back_exactly(read, rows, delimiter, te
 
 @settings(deadline=None)
 @given(cut=st.integers(0, len(written(ROWS)) - 1), quoted=st.booleans())
+@example(cut=195, quoted=True)
 def test_a_file_that_was_cut_anywhere_but_between_two_rows_is_found_out(read, cut, quoted):
     whole = written([[f'"{i}', *row[1:]] for i, row in enumerate(ROWS)] if quoted else ROWS)
     with tempfile.TemporaryDirectory() as folder:
