@@ -230,14 +230,9 @@ def of_no_product(rows: pa.Table, constants: Collection[str] = ()) -> Mask:
     found = mask(pc.match_substring_regex(skus, UNREADABLE_ROW))
     blank = mask(pc.equal(pc.utf8_trim(skus, characters=" "), "").fill_null(True)) | names_nothing(skus)
     if blank.any() and set(FIELDS) <= set(rows.column_names):
-        own = rows.drop_columns([name for name in constants if name in FIELDS or name == "name"])
-        no = mask(pa.array([False] * rows.num_rows))
-        stated = {
-            name: mask(pc.not_equal(pc.utf8_trim_whitespace(own[name]), "")) if name in own.column_names else no
-            for name in (*FIELDS, "name")
-        }
-        named = stated["name"] | stated["price"] | stated["active"]
-        blank &= named & np.logical_or.reduce([stated[name] for name in FIELDS])
+        for some in (("name", "price", "active"), FIELDS):
+            own = [pc.utf8_trim_whitespace(rows[name]) for name in some if name not in constants]
+            blank &= np.logical_or.reduce([mask(pc.not_equal(one, "")) for one in own])
         found = found | (blank & ~unusable(pc.utf8_trim_whitespace(rows["vendor"]).combine_chunks()))
     return found
 

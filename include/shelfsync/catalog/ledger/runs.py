@@ -107,14 +107,8 @@ def read_changes(connection: Connection, run_id: int) -> bool:
 
 def is_complete(connection: Connection, extract_id: int | None) -> bool:
     """Whether what is absent from that reading is absent from the ERP."""
-    return reading(connection, extract_id)[0]
-
-
-def reading(connection: Connection, extract_id: int | None) -> tuple[bool, dt.datetime | None]:
-    """The same, and when that reading of the ERP ended, by the database's clock."""
-    statement = sa.select(extract.c.complete, extract.c.read_at).where(extract.c.extract_id == extract_id)
-    row = connection.execute(statement).one_or_none()
-    return (False, None) if row is None else (bool(row.complete), row.read_at)
+    statement = sa.select(extract.c.complete).where(extract.c.extract_id == extract_id)
+    return bool(connection.execute(statement).scalar_one_or_none())
 
 
 def newest_reading(connection: Connection) -> dt.datetime | None:

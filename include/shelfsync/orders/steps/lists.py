@@ -34,11 +34,12 @@ ORDERS = KeysetList(
     f"""(
     SELECT o.order_id, o.vendor, o.order_code, o.external_order_id, o.status, o.transport_type, o.order_type, o.placed_at, o.updated_at,
         o.promised_for, o.accepted_for, o.fulfilled_at, o.order_total, o.order_total - o.sub_total AS fees, {PLACED.format("o.")} AS listed_at,
-        (SELECT first_seen_at FROM ledger.customer_order AS known WHERE known.order_id = o.order_id) AS first_seen_at,
-        (SELECT has_odd_time FROM ledger.customer_order AS known WHERE known.order_id = o.order_id) AS has_odd_time, last.action AS result, last.state AS result_state, last.error AS result_error,
+        known.first_seen_at, known.has_odd_time, last.action AS result, last.state AS result_state, last.error AS result_error,
         (SELECT state FROM ledger.hand_over AS given WHERE given.order_id = o.order_id AND given.kind = 'new') AS handed_over,
         (SELECT count(*) FROM warehouse.order_item AS item WHERE item.order_id = o.order_id) AS items
     FROM warehouse.customer_order AS o LEFT JOIN LATERAL (
+        SELECT first_seen_at, has_odd_time FROM ledger.customer_order AS known WHERE known.order_id = o.order_id LIMIT 1
+    ) AS known ON true LEFT JOIN LATERAL (
         SELECT action, state, error FROM ledger.picking_result AS r WHERE r.order_id = o.order_id ORDER BY result_no DESC LIMIT 1
     ) AS last ON true
 ) AS listed""",  # noqa: S608  of constants
