@@ -62,7 +62,7 @@ _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be")
 _ESCAPE = r"""(?ix: \\{1,8} (?: x ([0-9a-f]{2}) | u ([0-9a-f]{4}) | U ([0-9a-f]{8}) ) | \\{1,8} ([0-3][0-7]{2})
   | % (?:25){0,4} ([0-9a-f]{2}) | & (?:amp;){0,4} \# (?: x ([0-9a-f]{1,6}) | (\d{1,7}) ) ; | \0 )"""
 _ESCAPES_MIN = 6
-_ESCAPED = re.compile(rf"(?s)(?:(?:\\?.)?{_ESCAPE}){{{_ESCAPES_MIN},}}.?")
+_ESCAPED = re.compile(rf"(?s)(?:(?:\\{{0,4}}.)?{_ESCAPE}){{{_ESCAPES_MIN},}}.?")
 """A text in which each character is escaped, or has zeros beside it: bytes of UTF-16 in a repr are one."""
 
 
@@ -99,7 +99,8 @@ class Masker:
 
     def _without_escaped(self, found: re.Match[str]) -> str:
         plain = _plain(found[0])
-        return found[0] if self._without_secrets(plain) == plain else MASK
+        texts = {plain, plain.replace("\\", "")}  # a quote has backslashes of its own
+        return found[0] if all(self._without_secrets(text) == text for text in texts) else MASK
 
     def _without_secrets(self, text: str) -> str:
         if self._short is not None:

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
@@ -91,6 +91,7 @@ PLAIN_SECRETS = st.text(SIGNS.replace("\\", ""), min_size=PART, max_size=40).fil
 
 
 @given(PLAIN_SECRETS, st.sampled_from(sorted(ESCAPED)))
+@example("0000000'\"", "JSON of a repr of UTF-16")
 def test_a_secret_of_which_each_character_is_escaped_is_masked_as_a_whole(secret, way):
     masker = Masker()
     masker.add([secret])
