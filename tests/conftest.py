@@ -21,6 +21,7 @@ from psycopg import sql
 import canaries
 from garbage import collect_less
 from memory_folder import throwaway_root
+from shelfsync.chosen_chain import choose
 from shelfsync.local import postgres_binaries
 from shelfsync.local.file_lock import FileLock
 from shelfsync.local.postgres import EmbeddedPostgres
@@ -100,6 +101,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/dags" if nodeid.startswith("tests/dags/") else super()._split_scope(nodeid)
 
     return Scheduling(config, log) if config.option.dist == "loadfile" else None
+
+
+@pytest.fixture(autouse=True)
+def _no_chosen_chain() -> Iterator[None]:
+    """A command that a test runs in its own process chooses a chain for the process: the next test begins without one."""
+    yield
+    choose(None)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,8 @@ from small_erp import SQL
 if TYPE_CHECKING:
     from airflow_world import World
 
+OUTCOMES = "SELECT vendor, state, count(*) FROM warehouse.sku_outcome GROUP BY 1, 2 ORDER BY 1"
+
 
 @pytest.mark.slow
 def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
@@ -21,20 +23,19 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
     run = world.run("catalog_full_sync")
     assert set.union(*states(run).values()) == {"success"}
     assert world.prices() == [CUT] * 3
-    assert world.rows("SELECT vendor, state, count(*) FROM warehouse.sku_outcome GROUP BY 1, 2 ORDER BY 1") == [
-        (vendor, "accepted", 3) for vendor in STORES
-    ]
+    assert world.rows(OUTCOMES) == [(vendor, "accepted", 3) for vendor in STORES]
     labels = {ti.rendered_map_index for ti in run.get_task_instances() if ti.task_id == "shard.deliver"}
     assert labels == {"store-001 … store-002 (2)", "store-003"}
 
 
 @pytest.mark.slow
 def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: World) -> None:
-    world.run("catalog_full_sync")
+    assert world.run("catalog_full_sync").state == "success"
+    assert world.rows(OUTCOMES) == [(vendor, "accepted", 3) for vendor in STORES]
     world.erp.put("store-002", "b", "7.5", 10)
     before = len(world.sent())
     assert world.run("catalog_delta_sync").state == "success"
-    assert world.sent()[before:] == ["store-002"]
+    assert world.sent()[before:] == ["store-002"], world.rows("TABLE warehouse.catalog_job")
     assert world.prices() == [CUT, CUT | {"b": 7.5}, CUT]
     last = "SELECT vendor, sku, price, quantity FROM warehouse.sku_outcome WHERE job_id = (SELECT max(job_id) FROM warehouse.catalog_job)"
     assert world.rows(last) == [("store-002", "b", 7.5, None)]

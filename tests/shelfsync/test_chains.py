@@ -7,7 +7,7 @@ import os
 import pytest
 
 from shelfsync.chains import chain_names, names_in, slips
-from shelfsync.chosen_chain import choose, chosen
+from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings
@@ -47,7 +47,6 @@ def file(monkeypatch, tmp_path):
         path.chmod(0o600)
 
     write()
-    choose(None)
     return write
 
 
