@@ -72,7 +72,11 @@ KINDS = (
         f"If each line is one row, set {FILE_FORMAT} to jsonl.",
         "jsonl",
     ),
-    Kind((b'[{"', b"[{ ", b"[{\n", b"[ ", b"[\n", b"[\r", b"[\t", b"[]"), "one list of JSON", _SAVE),
+    Kind(
+        (b'[{"', b"[{ ", b"[{\n", b"[ ", b"[\n", b"[\r", b"[\t", b"[]"),
+        "one list of JSON",
+        f"{_SAVE} Or make JSON lines of it: jq -c '.[]' FILE > FILE.jsonl.",
+    ),
     Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
     Kind((b"PK\x05\x06",), "a zip archive without a file", "Let the ERP write it again."),
     Kind((b"\x1f\x8b", *_ZST, b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),

@@ -59,10 +59,10 @@ class FixedWidth(CsvFile):
     def likely_cause(self) -> None:
         """The settings name the columns, so the beginning of the file shows no other cause."""
 
-    def _none_read(self, damages: Sequence[str]) -> ConfigurationError:
+    def _none_read(self, rows: int, first: str) -> ConfigurationError:
         return ConfigurationError(
             FIXED_WIDTH,
-            f"not one of the first {len(damages)} rows of {self._found.name} fits it: {damages[0]}",
+            f"not one of the {rows} rows of {self._found.name} fits it: {first}",
             f"Correct its places or the file. `shelfsync sniff {self._found.readable}` proposes them.",
         )
 
@@ -79,11 +79,13 @@ class FixedWidth(CsvFile):
         names = tuple(self._columns)
         sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
         numbers = [self._columns[theirs] for ours, theirs in sources.items() if ours in NUMBERS]
+        keys = [self._columns[theirs] for ours, theirs in sources.items() if ours not in {"name", "category"}]
         apart = _APART_GROUPED if self._layout.notation.thousands_mark == "space" else _APART
         return _Slices(
             lines,
             tuple(self._columns.values()),
             numbers,
+            max((start for start, _ in keys), default=0),
             apart,
             [line for line in first if line.strip()],
             self._encoding,
@@ -94,13 +96,14 @@ class FixedWidth(CsvFile):
 
 
 class _Slices:
-    """The rows of the lines. `first`: the first of them, which show what is usual."""
+    """The rows of the lines. `first`: the first of them, which show what is usual. `last_start`: where the last column begins that is no text for people."""
 
     def __init__(
         self,
         lines: Iterator[str],
         places: Sequence[tuple[int, int]],
         numbers: Sequence[tuple[int, int]],
+        last_start: int,
         apart: re.Pattern[str],
         first: Sequence[str],
         encoding: str,
@@ -126,6 +129,11 @@ class _Slices:
         self._ends_in_digits = any(end == self._length for _, end in numbers) and _is_rare(
             not line[-1].isdigit() for line in first
         )
+        self._edges = [
+            place
+            for place in range(max(last_start, 1), self._length or 0)
+            if _is_rare((not _is_edge(line, place) for line in first), _ODD)
+        ]
 
     def __iter__(self) -> _Slices:
         return self
@@ -167,7 +175,10 @@ class _Slices:
             return False
         if len(line) < self._length:
             return self._ends_in_digits or (self._is_padded and line.endswith(" "))
-        return len(line if self._is_padded else line.rstrip()) > self._length
+        if not self._is_padded or line[self._length :].strip():
+            return len(line.rstrip()) > self._length
+        # more blanks at its end move nothing, where the last column stands as in the other lines
+        return len(line) > self._length and not (self._edges and all(_is_edge(line, place) for place in self._edges))
 
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
@@ -219,6 +230,11 @@ def _goes_on(line: str, end: int) -> bool:
         return False
     last, behind = line[end - 1], line[end]
     return (last.isdigit() and (behind.isdigit() or behind in ".,-")) or (last.isalpha() and behind.isalpha())
+
+
+def _is_edge(line: str, place: int) -> bool:
+    """Whether a value begins or ends between this character and the one before."""
+    return line[place - 1 : place].isspace() != line[place : place + 1].isspace()
 
 
 def _is_rare(found: Iterable[object], share: float = 1 - _USUAL) -> bool:

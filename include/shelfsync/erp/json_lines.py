@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from shelfsync.erp.columns import COLUMNS
 from shelfsync.erp.csvfile import CsvFile, WrongValueError
+from shelfsync.erp.likely_cause import beginning
 from shelfsync.erp.text import text
 from shelfsync.errors import ConfigurationError, DataError
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 _LINES_FOR_NAMES = 1000
 _BEFORE = "\ufeff\x1e\r\n\t "
 """The marks of an encoding and of a text sequence, and what is blank."""
+_TOKEN = re.compile(
+    r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|(?P<rows>\[(?=\s*\{))|(?P<opened>[\[{])|(?P<closed>[\]}])'
+)
+_PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z_0-9]*"')
 _EXACT = 10**15
 """Below it a program that counts in floats keeps every digit of a whole number."""
 
@@ -39,14 +45,21 @@ class JsonLines(CsvFile):
     def __init__(self, found: FoundFile, layout: Layout, encoding: str) -> None:
         super().__init__(found, layout, ",", encoding)
 
-    def likely_cause(self) -> DataError:
+    def likely_cause(self) -> DataError | None:
+        """Why the lines do not have the rows that are looked for: the file is one document that has them inside."""
+        begins, _ = beginning(self._found, self._encoding)
+        first, _, others = begins.lstrip(_BEFORE).partition("\n")
+        path = None if _keys(first) and others.strip() else path_of_rows(begins)
+        if path is None:
+            return None
         return DataError(
-            f"Not one of the first lines of {self._found.name} is a JSON object. Nothing was sent; let the ERP write one object a line."
+            f"{self._found.name} is one JSON document, and its rows seem to be the objects of {path!r}. Nothing was sent; let the ERP write one"
+            f" object a line, or make such a file of it: jq -c '{path}' FILE > FILE.jsonl."
         )
 
-    def _none_read(self, damages: Sequence[str]) -> DataError:
+    def _none_read(self, rows: int, first: str) -> DataError:
         return DataError(
-            f"Not one of the first {len(damages)} lines of {self._found.name} can be read: {damages[0]}. Nothing was sent; correct the file, or the"
+            f"Not one of the {rows} lines of {self._found.name} can be read: {first}. Nothing was sent; correct the file, or the"
             f" column by {COLUMNS}."
         )
 
@@ -54,7 +67,9 @@ class JsonLines(CsvFile):
         with self._open() as file:
             names = {name: None for line in islice(file, _LINES_FOR_NAMES) for name in _keys(line)}
         if not names:
-            raise self.likely_cause()
+            raise self.likely_cause() or DataError(
+                f"Not one of the first lines of {self._found.name} is a JSON object. Nothing was sent; let the ERP write one object a line."
+            )
         return tuple(names)
 
     def _reader(self, lines: Iterator[str]) -> Any:
@@ -114,6 +129,22 @@ class _Objects:
                 None if vendor is None or vendor in wrong else text(found.get(vendor)),
             )
         return [_value(found.get(name)) for name in self._names]
+
+
+def path_of_rows(document: str) -> str | None:
+    """Where the first list of objects stands in a JSON document, by its beginning, as a filter of jq; None: in none of it."""
+    path, key = list[str](), ""
+    for found in _TOKEN.finditer(document):
+        if name := found["key"]:
+            key = f".{name[1:-1]}" if _PLAIN_KEY.fullmatch(name) else f".{name}"
+        elif found["rows"]:
+            return f"{''.join(path) + key or '.'}[]"
+        elif found["opened"]:
+            path.append(key)
+            key = ""
+        elif found["closed"] and path:
+            path.pop()
+    return None
 
 
 def _keys(line: str) -> list[str]:

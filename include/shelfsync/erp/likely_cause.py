@@ -31,7 +31,7 @@ def likely_cause(
     found: FoundFile, delimiter: str, encoding: str, header_row: int, *, quoted: bool
 ) -> ShelfsyncError | None:
     """The error that names the cause, for a file that is read with these settings; None if its beginning shows none."""
-    text, whole = _beginning(found, encoding)
+    text, whole = beginning(found, encoding)
     shape = shape_of(text, whole=whole)
     if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
         return _fixed_widths(found, fixed_places.of(text, whole=whole))
@@ -58,7 +58,7 @@ def likely_cause(
     return _without_names(found, shape) if shape.header is None else None
 
 
-def _beginning(found: FoundFile, encoding: str) -> tuple[str, bool]:
+def beginning(found: FoundFile, encoding: str) -> tuple[str, bool]:
     """The beginning of the file as text, empty if it cannot be read, and whether it is all of it."""
     try:
         with first_bytes.open_unpacked(found) as binary:

@@ -206,7 +206,10 @@ def _read(file: FoundFile, head: bytes, proposal: Proposal, *, whole: bool) -> _
     if kind is not None and kind.format == "jsonl":
         proposal.kind = "JSON lines"
         _format_setting(file, proposal, "jsonl")
-        with contextlib.closing(JsonLines(file, Layout({}, {}), "utf-8-sig").chunks(_TRIAL_ROWS)) as chunks:
+        lines = JsonLines(file, Layout({}, {}), "utf-8-sig")
+        if (cause := lines.likely_cause()) is not None:
+            raise cause
+        with contextlib.closing(lines.chunks(_TRIAL_ROWS)) as chunks:
             return _of_chunk(next(chunks))
     if kind is not None:
         raise ConfigurationError("FILE", f"{file.name} is {kind.name}, by its first bytes", kind.remedy)

@@ -57,13 +57,46 @@ def test_a_value_that_is_no_key_is_no_row_of_another_product(read, path, column,
     ("name", "text", "settings", "told"),
     [
         ("s.jsonl", '{"vendor": "v", "sku": 1.5, "price": 1}\n' * 3, {}, "line 1: 'sku' is a number with a point"),
-        ("s.txt", "v   1\nv   2\n", {"fixed_width": PLACES}, "FIXED_WIDTH: not one of the first 2 rows"),
+        ("s.txt", "v   1\nv   2\n", {"fixed_width": PLACES}, "FIXED_WIDTH: not one of the 2 rows"),
     ],
 )
 def test_if_no_row_can_be_read_the_cause_is_that_of_the_rows(read, path, name, text, settings, told):
     with pytest.raises((DataError, ConfigurationError), match=told) as raised:
         read(files=path(text, name), **settings)
     assert "DELIMITER" not in str(raised.value)
+
+
+ROWS = [{"vendor": "v", "sku": f"{n}", "packs": [{"ean": "7"}], "price": n} for n in range(3)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    ("document", "path_of_jq"),
+    [
+        ({"products": ROWS}, ".products[]"),
+        ({"data": {"items": ROWS}}, ".data.items[]"),
+        ({"at": "2026", "to do": [], "meta": {"pages": [1, 2]}, "art 1": ROWS}, '."art 1"[]'),
+        ({"note": 'a "[{" in a text: [{', "rows": ROWS}, ".rows[]"),
+    ],
+)
+def test_one_document_that_wraps_the_rows_is_named_with_the_way_out(read, path, document, path_of_jq, indent):
+    file = path(json.dumps(document, indent=indent) + "\n", "stock.jsonl")
+    for reading in (lambda: read(files=file), lambda: sniff(file)):
+        with pytest.raises(DataError, match="is one JSON document") as raised:
+            reading()
+        assert f"jq -c '{path_of_jq}' FILE" in str(raised.value)
+
+
+def test_one_list_of_json_is_named_with_the_way_out(read, path):
+    with pytest.raises(ConfigurationError, match=r"jq -c '\.\[\]' FILE"):
+        read(files=path(json.dumps(ROWS), "stock.jsonl"))
+
+
+def test_lines_with_lists_in_them_are_rows_and_a_missing_column_is_named(read, path):
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    assert [row["sku"] for row in read(files=path(lines, "stock.jsonl")).rows] == ["0", "1", "2"]
+    with pytest.raises(ConfigurationError, match="has no column 'sku'; it has 'vendor', 'art'"):
+        read(files=path(lines.replace('"sku"', '"art"'), "stock.jsonl"))
 
 
 def test_a_json_text_sequence_is_json_lines(read, path):
@@ -285,6 +318,28 @@ def test_a_line_of_another_length_has_moved_where_no_blank_parts_the_columns(rea
         assert len(rows) == len(lines) + 1
         [bad] = [row["sku"] for row in rows if "\ufffd" in row["sku"]]
         assert any(why in bad for why in ("its columns may have moved", "goes on behind", "the last column begins at"))
+
+
+@pytest.mark.parametrize("line", ["{:06}{:8.2f}{:4} {:<10}", "{:06}{:8.2f}{:4} {:<10}   ", "{:06}{:8.2f}{:<4} {:<10}"])
+@pytest.mark.parametrize("more", ["  ", " " * 40, "\t"])
+def test_more_blanks_at_the_end_of_one_line_move_nothing(read, path, line, more):
+    lines = [line.format(n, n + 0.99, n + 1, f"Item {n}") for n in range(20)]
+    lines[7] += more
+    places = {"sku": "1-6", "price": "7-14", "quantity": "15-18"}
+    rows = read(files=path("\n".join([*lines, ""]), "s.dat"), fixed_width=places, constants={"vendor": "v"}).rows
+    assert [(row["sku"], row["price"], row["quantity"]) for row in rows] == [
+        (f"{n:06}", f"{n}.99", str(n + 1)) for n in range(20)
+    ]
+
+
+@pytest.mark.parametrize("places", [(0, 6), (6, 6), (10, 10), (14, 14)])
+def test_a_longer_line_that_ends_with_blanks_has_moved_where_a_column_shows_it(read, path, places):
+    start, end = places
+    lines = [f"{n:06}{n + 100.99:8.2f}{n + 100:4} Item      " for n in range(20)]
+    lines[7] = lines[7][:start] + "0" + lines[7][end if start else 0 :]
+    settings = {"fixed_width": {"sku": "1-6", "price": "7-14", "quantity": "15-18"}, "constants": {"vendor": "v"}}
+    rows = read(files=path("\n".join([*lines, ""]), "s.dat"), **settings).rows
+    assert sum("\ufffd" in row["sku"] for row in rows) == 1
 
 
 @pytest.mark.parametrize("quantity", ["{}", "{:<4}", "{:>4}"])
