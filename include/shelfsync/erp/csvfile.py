@@ -114,17 +114,17 @@ class CsvFile:
 
     def chunks(self, rows: int) -> Generator[Chunk]:
         """The rows below the header, up to `rows` at a time. Raises IncompleteExtractError if the file was cut or is empty."""
-        total = 0
+        total, intact, damages = 0, 0, list[str]()
         with self._open() as file:
             lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
             try:
                 reader = self._reader(lines)
                 names = self._header(reader)
                 for part in self._parts(reader, lines, names, rows):
-                    if not total and not part.columns and not part.intact and len(part.damaged) > 1:
-                        raise self._none_read(part.damaged)
+                    damages = damages or part.damaged[:1]
                     columns = part.columns or [self._cells(column) for column in zip(*part.intact, strict=True)]
                     damaged = (*part.damaged, *part.joined, *part.no_rows)
+                    intact += len(columns[0]) if columns else 0
                     count = (len(columns[0]) if columns else 0) + len(damaged)
                     total += count
                     part.intact.clear()
@@ -146,11 +146,13 @@ class CsvFile:
             raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
+        if not intact and total > 1 and damages:
+            raise self._none_read(total, damages[0])
 
-    def _none_read(self, damages: Sequence[str]) -> ShelfsyncError:
-        """Why all of the first rows are damaged."""
+    def _none_read(self, rows: int, first: str) -> ShelfsyncError:
+        """Why all rows are damaged. `first`: the first of them."""
         return self.likely_cause() or DataError(
-            f"Not one of the first {len(damages)} rows of {self._found.name} has the fields of its header: {damages[0]}. "
+            f"Not one of the {rows} rows of {self._found.name} has the fields of its header: {first}. "
             f"Nothing was sent; correct {DELIMITER} or the file."
         )
 
@@ -228,6 +230,8 @@ class CsvFile:
             part.no_rows.append(_damage(line, 1, HEADER_AGAIN, lines.last))
         elif row and self.has_texts_alone and is_rule(row):
             part.no_rows.append(_damage(line, 1, RULE, lines.last))
+        elif self.has_texts_alone and lines.terminated and not "".join(row).strip():
+            pass  # delimiters alone are as empty as an empty line
         elif len(row) == width:
             part.ends_in_total = False
             if lines.number > line:

@@ -32,6 +32,7 @@ def columns_of(block: str, delimiter: str, header: Sequence[str], *, quoted: boo
         columns = _separated(block.encode(), delimiter, len(header), quote='"' if has_quotes else False)
     except (UnicodeEncodeError, pa.ArrowInvalid):
         return None
+    columns = _without_empty(columns)
     return None if _has_no_row(columns, header) else columns
 
 
@@ -65,8 +66,18 @@ def _separated(data: bytes, delimiter: str, width: int, *, quote: str | bool) ->
     return columns
 
 
+def _without_empty(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
+    """The columns without lines of delimiters alone, which are no rows."""
+    if not columns[0].null_count:
+        return columns
+    filled = pc.is_valid(columns[0])
+    for column in columns[1:]:
+        filled = pc.or_(filled, pc.is_valid(column))
+    return columns if pc.all(filled).as_py() else [column.filter(filled) for column in columns]
+
+
 def _has_no_row(columns: Sequence[pa.ChunkedArray], header: Sequence[str]) -> bool:
-    """Whether one of the lines has the names again, or is a drawn one. Without any line there is nothing to read."""
+    """Whether one of the lines has the names again, or blanks alone, or is a drawn one. Without any line there is nothing to read."""
     if not len(columns[0]):
         return True
     odd = [cell for cell in pc.unique(columns[0]).to_pylist() if may_begin_no_row(cell or "", header)]
@@ -74,4 +85,4 @@ def _has_no_row(columns: Sequence[pa.ChunkedArray], header: Sequence[str]) -> bo
         return False
     where = pc.is_in(columns[0], value_set=pa.array(odd, pa.string()))
     rows = zip(*(column.filter(where).fill_null("").to_pylist() for column in columns), strict=True)
-    return any(is_rule(row) or names_again(row, header) for row in rows)
+    return any(not "".join(row).strip() or is_rule(row) or names_again(row, header) for row in rows)

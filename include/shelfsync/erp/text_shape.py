@@ -230,7 +230,17 @@ def may_begin_no_row(first: str, names: Sequence[str]) -> bool:
 
 
 def last_is_total(row: Sequence[str], sku: int) -> bool:
-    """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own, `SUM-100` and `Total 2` being some."""
+    """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own, `SUM-100` and `Total 2` being some.
+
+    Without a word it has figures alone, and lacks more than the SKU.
+    """
     own = row[sku].strip()
+    filled = [cell for cell in row if cell.strip()]
+    if not own and 0 < len(filled) < len(row) - 1 and all(map(_is_figure, filled)):
+        return True
     word = _COUNTED.fullmatch(own) or (_TOTALS.fullmatch(own) and not any(sign.isdigit() for sign in own))
     return totals_line(row) and (not own or bool(word))
+
+
+def _is_figure(cell: str) -> bool:
+    return _FIGURE.fullmatch(cell) is not None and any(sign.isdigit() for sign in cell)

@@ -49,7 +49,7 @@ def file(tmp_path):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(
-    rows=st.lists(st.lists(fields, min_size=7, max_size=7), min_size=1, max_size=20),
+    rows=st.lists(st.lists(fields, min_size=7, max_size=7).filter(lambda row: row[1].strip()), min_size=1, max_size=20),
     delimiter=st.sampled_from([",", ";", "\t", "|"]),
     terminator=st.sampled_from(["\r\n", "\n"]),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "gb18030"]),
@@ -170,8 +170,49 @@ def test_a_damaged_row_of_a_known_vendor_stays_with_its_vendor_and_out_of_the_ho
 
 
 def test_a_file_whose_rows_all_differ_from_its_header_is_a_mistake_and_not_a_heap_of_bad_rows(file, read):
-    with pytest.raises(DataError, match=r"Not one of the first 2 rows .* 4 fields instead of 3.*CSV_DELIMITER"):
+    with pytest.raises(DataError, match=r"Not one of the 2 rows .* 4 fields instead of 3.*CSV_DELIMITER"):
         read(files=file("vendor,sku,price\nv,1,2,\nv,2,3,\n"))
+
+
+def test_a_first_block_of_damaged_rows_costs_these_rows_alone(file, read):
+    bad, good = [f"v,{n}" for n in range(20_000)], [f"v,{n},2" for n in range(20_000, 20_500)]
+    rows = read(files=file("\n".join(["vendor,sku,price", *bad, *good, ""])), chunk_rows=1000).rows
+    assert [row["sku"] for row in rows if row["price"]] == [str(n) for n in range(20_000, 20_500)]
+    assert len(rows) == 20_500
+
+
+@pytest.mark.parametrize("bad", ["v,1", "v,1,2,3"])
+def test_a_long_file_without_one_whole_row_is_a_mistake(file, read, bad):
+    with pytest.raises(DataError, match="Not one of the 20000 rows"):
+        read(files=file("\n".join(["vendor,sku,price", *[bad] * 20_000, ""])), chunk_rows=1000)
+
+
+@pytest.mark.parametrize("line", [",,,", " , ,,", '"","",,'])
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_a_line_of_delimiters_is_no_row(file, read, line, at):
+    lines = ["vendor,sku,price,quantity", *(f"v,{n},2,3" for n in range(4))]
+    lines[at:at] = [line, line]
+    reading = read(files=file("\n".join([*lines, ""])))
+    assert [row["sku"] for row in reading.rows] == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("line", "beside"),
+    [
+        (",,,1234.50", True),
+        (",,8,", True),
+        (",,8.00 €,12", True),
+        ("v,,8,12", False),  # it may be a product
+        (",,Milk,", False),
+        (",7,8,", False),
+    ],
+)
+def test_a_total_without_a_word_is_no_row_at_the_end_alone(file, read, line, beside):
+    lines = ["vendor,sku,price,quantity", *(f"v,{n},2,3" for n in range(4)), line]
+    marks = [row["sku"] for row in read(files=file("\n".join([*lines, ""]))).rows if "a total" in (row["sku"] or "")]
+    assert len(marks) == beside
+    moved = "\n".join([lines[0], line, *lines[1:-1], ""])
+    assert all("a total" not in (row["sku"] or "") for row in read(files=file(moved)).rows)
 
 
 @pytest.mark.parametrize("again", ["vendor,sku,price", "VENDOR,SKU,PRICE", "Vendor, Sku, Price "])
