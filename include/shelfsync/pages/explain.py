@@ -40,4 +40,4 @@ def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = ""
         "zone": zone,
         "chart": chart,
     }
-    return show(request, "explain.html", title="Explain", **values)
+    return show(request, "explain.html", title="Explain", of_store=vendor or None, **values)

@@ -116,7 +116,15 @@ def hold(request: Request, number: Number, first: First = 0, order: Text = ORDER
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if first + ROWS < found["rows"] else None
     return show(
-        request, "hold.html", title=f"Hold {number}", hold=found, first=first, after=after, order=order, orders=ORDERS
+        request,
+        "hold.html",
+        title=f"Hold {number}",
+        of_store=found["vendor"] or None,
+        hold=found,
+        first=first,
+        after=after,
+        order=order,
+        orders=ORDERS,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -80,6 +81,8 @@ def _rejected(request: Request) -> tuple[list[str], Iterator[list[list[Any]]]]:
 def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:
     values = list_values(request, of, on.path, _FIELDS)
     asked = values["asked"]
+    if of is QUARANTINED:
+        values["rows"] = [row | {"raw": _stated(row["raw"])} for row in values["rows"]]
     with context(request).engine.connect() as connection:
         reasons = groups(connection, of, asked.filters, most=REASONS + 1)
     return show(
@@ -91,3 +94,12 @@ def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:
         rejected=of is REJECTED,
         **values,
     )
+
+
+def _stated(raw: str | None) -> str:
+    """What the ERP's row states, column by column; a text that is no such row as it is."""
+    try:
+        row = json.loads(raw or "{}")
+        return ", ".join(f"{name} {value}" for name, value in row.items() if name != "row_number" and value is not None)
+    except (ValueError, AttributeError):
+        return raw or ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fastapi import HTTPException, Request
@@ -18,6 +18,9 @@ from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import Number, Page, Text, context, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 RUNS = Page("/runs", "Runs", ("catalog_full_sync", "catalog_delta_sync", "catalog_urgent_sync", "catalog_recover"))
 
@@ -42,11 +45,9 @@ _FIELDS = (Field("kind", "kind", _KINDS), Field("state", "state", _STATES))
 _COLUMNS = (
     Column("run_id", "run", "run"),
     Column("kind", "kind"),
-    Column("dry_run", "dry"),
-    Column("urgent", "urgent"),
     Column("state", "state", "state", _STATES),
     Column("began_at", "began", "when"),
-    Column("ended_at", "ended", "when"),
+    Column("took", "took", "age"),
     Column("vendors", "stores", "number"),
     Column("rows_read", "read", "number"),
     Column("skus_changed", "changed", "number"),
@@ -62,6 +63,7 @@ _COLUMNS = (
 def runs(request: Request) -> HTMLResponse:
     """What `shelfsync runs list` has."""
     values = list_values(request, run_history.RUNS, RUNS.path, _FIELDS, _COLUMNS, most=ROWS)
+    values["rows"] = [row | {"kind": _kind(row), "took": _took(row)} for row in values["rows"]]
     empty = "There is no such run." if values["asked"].filters else "There is no run yet."
     return show(request, "list.html", title=RUNS.title, chips=(), empty=empty, **values)
 
@@ -118,6 +120,15 @@ def funnel(found: dict[str, Any], seen: int | None) -> Bars:
     )
     note = "An observation is the platform's own export or listing after the change."
     return Bars("What became of the rows", ("stage", "rows"), tuple(bars), note=note)
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    return ", ".join([row["kind"], *(["urgent"] if row["urgent"] else []), *(["dry"] if row["dry_run"] else [])])
+
+
+def _took(row: Mapping[str, Any]) -> float | None:
+    """Seconds; None while it is at work."""
+    return None if row["ended_at"] is None else (row["ended_at"] - row["began_at"]).total_seconds()
 
 
 def _in_airflow(run_key: str) -> str | None:

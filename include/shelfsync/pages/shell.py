@@ -29,12 +29,15 @@ from starlette.status import (
 
 from shelfsync import display
 from shelfsync.alerts.steps.lists import severe
-from shelfsync.catalog.steps.pause_or_forget_vendor import paused
 from shelfsync.invisible_characters import plain_lines
+from shelfsync.platform import kill_switch
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.context import Context
+    from shelfsync.platform.kill_switch import Stop
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'self'; base-uri 'none'",
@@ -65,12 +68,19 @@ MISSING = {
 """The work that stops while a DAG does not run."""
 
 
-def show(request: Request, template: str, *, title: str, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """A page from `templates/`; `root` in it is the path below which a proxy or Airflow has mounted the pages."""
+def show(
+    request: Request, template: str, *, title: str, status_code: int = 200, of_store: str | None = None, **values: Any
+) -> HTMLResponse:
+    """A page from `templates/`; `root` in it is the path below which a proxy or Airflow has mounted the pages.
+
+    `of_store`: the one store that the page is about; it tells of no other that is paused.
+    """
     html = _environment().get_template(template)
     # neither an error page nor the page before the chains has a ledger to ask
     if status_code < HTTP_400_BAD_REQUEST and hasattr(request.app.state, "opened"):
-        values.setdefault("paused", paused(context(request)))
+        with context(request).engine.connect() as connection:
+            off = kill_switch.stops(connection)
+        values.setdefault("paused", pauses(off, of_store))
         values.setdefault("severe", severe(context(request)))
     text = html.render(
         title=title,
@@ -82,6 +92,21 @@ def show(request: Request, template: str, *, title: str, status_code: int = 200,
         **values,
     )
     return HTMLResponse(text, status_code=status_code)
+
+
+PAUSED_STORES = 5
+"""Paused stores that a page names."""
+
+
+def pauses(off: Sequence[Stop], of_store: str | None) -> list[str]:
+    """What a page tells about the switches: each that stops more than a store has its line, the stores share one."""
+    wide = [str(stop) for stop in off if stop.scope != "vendor"]
+    stores = [stop for stop in off if stop.scope == "vendor" and of_store in {None, stop.name}]
+    if len(stores) <= 1:
+        return wide + [str(stop) for stop in stores]
+    more = f" and {len(stores) - PAUSED_STORES} more" if len(stores) > PAUSED_STORES else ""
+    named = ", ".join(stop.name for stop in stores[:PAUSED_STORES])
+    return [*wide, f"{len(stores)} stores: {named}{more}; nothing but orders is sent to them until they are resumed"]
 
 
 def lead_to(request: Request, path: str) -> RedirectResponse:

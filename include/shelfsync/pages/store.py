@@ -45,6 +45,7 @@ def store(request: Request, vendor: Text = "", day: Text = "") -> HTMLResponse:
         request,
         "store.html",
         title=f"Store {vendor}" if found else "Store",
+        of_store=vendor or None,
         asked={"vendor": vendor, "day": day or (str(found["day"]) if found else "")},
         names=names,
         problem=problem,

@@ -102,7 +102,8 @@ def test_each_page_begins_behind_the_one_before(rejecting, browse, monkeypatch):
 def test_quarantined_rows_stand_by_reason_with_the_row(rejecting, browse):
     pages = browse(rejecting.app)
     shown = pages.get("/quarantine").text
-    assert "no price" in shown
+    assert '<td class="long">vendor store-001, sku bad, price no price, quantity 10' in shown
+    assert 'store?vendor=store-001">' in shown
     [_, row] = rows_of(pages.get("/quarantine.csv?vendor=store-001"))
     assert row[:2] == ["store-001", "bad"]
     assert "Every row of the ERP could be read with this filter" in pages.get("/quarantine?vendor=store-002").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from html import unescape
 
@@ -104,6 +105,14 @@ def test_each_list_begins_behind_the_one_before(world, browse, monkeypatch):
     assert found == ["5", "4", "3", "2", "1"]
     assert [row["run_id"] for row in rows_of(pages.get("/runs.csv?order=oldest"))] == found[::-1]
     assert "There is no such run." in pages.get("/runs?kind=full").text
+
+
+def test_the_kind_of_a_run_names_what_is_special_about_it_and_its_time_is_a_span():
+    began = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    row = {"kind": "delta", "urgent": True, "dry_run": False, "began_at": began, "ended_at": None}
+    assert (runs._kind(row), runs._took(row)) == ("delta, urgent", None)
+    row |= {"kind": "full", "urgent": False, "dry_run": True, "ended_at": began + dt.timedelta(minutes=2)}
+    assert (runs._kind(row), runs._took(row)) == ("full, dry", 120.0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import pytest
@@ -10,7 +11,8 @@ from fastapi.testclient import TestClient
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer, decider, with_commands
+from shelfsync.pages.shell import PAUSED_STORES, Viewer, decider, pauses, with_commands
+from shelfsync.platform.kill_switch import Stop
 
 
 def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, browse):
@@ -236,6 +238,24 @@ def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world,
         r"PAUSED: everything is paused by ada since 20\d\d-.* UTC: wrong prices; nothing but orders is sent", text
     )
     assert "1 request body waits until sending is resumed" in text
+
+
+@pytest.mark.parametrize(
+    ("stores", "of_store", "lines"),
+    [
+        (1, None, ["vendor s1 is paused by ada"]),
+        (3, None, ["3 stores: s1, s2, s3; nothing"]),
+        (PAUSED_STORES + 2, None, ["7 stores: s1, s2, s3, s4, s5 and 2 more; nothing"]),
+        (3, "s2", ["vendor s2 is paused by ada"]),
+        (3, "s9", []),
+    ],
+)
+def test_paused_stores_share_a_line_and_a_page_about_a_store_tells_of_no_other(stores, of_store, lines):
+    since = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    off = [Stop("vendor", f"s{number}", "stocktaking", "ada", since) for number in range(1, stores + 1)]
+    found = pauses([Stop("all", "", "wrong prices", "ada", since), *off], of_store)
+    begins = ["everything is paused by ada", *lines]
+    assert [line[: len(begin)] for line, begin in zip(found, begins, strict=True)] == begins
 
 
 def test_a_pause_is_shown_once_a_page(world, browse):

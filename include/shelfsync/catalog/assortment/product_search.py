@@ -1,4 +1,4 @@
-"""Products by code, barcode or name: in one store everything that its ERP has, else over all stores by the beginning of code or barcode."""
+"""Products by code, barcode or name: in one store, or in the first few, everything that the ERP has; in all stores what an export has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 50
 """Products that are found at once."""
 NAMES_OF = 5
-"""Stores whose names are looked through if no store is asked for: chains sell much the same everywhere."""
+"""Stores whose products are looked through if no store is asked for: chains sell much the same everywhere."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,24 @@ def search(context: Context, text: str, vendor: str | None = None) -> list[Found
     """At most MOST products: first those whose code begins like the text, then by barcode, then by name, which has each of its words."""
     if not text:
         return []
+    skus: list[str] = []
     with context.engine.connect() as connection:
-        if vendor is not None:
-            snapshot = wanted(connection, vendor)
-            names = [vendor]
-        else:
-            names = sorted(known_vendors(connection))[:NAMES_OF]
-            skus = product_search.skus_beginning(connection, text, most=MOST)
+        names = sorted(known_vendors(connection))[:NAMES_OF] if vendor is None else [vendor]
+        snapshots = {name: wanted(connection, name) for name in names}
+        if vendor is None:
+            skus += product_search.skus_beginning(connection, text, most=MOST)
             skus += product_search.skus_of_barcodes(connection, text, most=MOST)
     barcodes: dict[str, str | None] = {}
-    if vendor is not None:
-        barcodes = _in_store(context, snapshot, text)
-        skus = [*barcodes]
     at: dict[str, str] = {}
     for name in names:
         if len(skus) + len(at) < MOST:
-            at = dict.fromkeys(product_names.with_words(context, name, text.split(), most=MOST), name) | at
+            for sku, barcode in _in_store(context, snapshots[name], text).items():
+                barcodes.setdefault(sku, barcode)
+                at.setdefault(sku, name)
+    for name in names:
+        if len(skus) + len(at) < MOST:
+            for sku in product_names.with_words(context, name, text.split(), most=MOST):
+                at.setdefault(sku, name)
     skus = [*dict.fromkeys([*skus, *at])][:MOST]
     with context.engine.connect() as connection:
         seen = product_search.stores_of(connection, skus)
