@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 DAGS_MAX = 100
-PARSED_TIMEOUT_S = 180.0
-RUN_TIMEOUT_S = 600.0
+PARSED_TIMEOUT_S = 600.0
+RUN_TIMEOUT_S = 1800.0
 _ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
 
 

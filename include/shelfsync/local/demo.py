@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +18,12 @@ from shelfsync.access import keep_private
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.erp import sample
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
 from shelfsync.local.figures import Figures, compare
 from shelfsync.local.mail_catcher import MailCatcher
+from shelfsync.local.processes import resolved
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
@@ -43,7 +46,7 @@ FULL, DELTA, RECOVER = "catalog_full_sync", "catalog_delta_sync", "catalog_recov
 PROMOTIONS, EXPORT, ORDERS = "promotions_sync", "assortment_export", "orders_fulfilment"
 STORE = "store-001"
 RECOVERED_AFTER_RUNS = 10
-FULFILLED_TIMEOUT_S = 240.0
+FULFILLED_TIMEOUT_S = 1200.0
 FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP"})
 SHOWN_MAX = 10
 MAILS = "mails.txt"
@@ -254,6 +257,13 @@ def _of_a_sync(requests: Mapping[str, int]) -> dict[str, int]:
 
 def stack_options(settings: Settings, *, what: str) -> StackOptions:
     """The sample chain and the sandbox, whatever else is configured: it must never write to a real platform, ledger or lake."""
+    program = services.SANDBOX_PROGRAM
+    if not shutil.which(resolved((program,))[0]):
+        raise ConfigurationError(
+            program,
+            "the sandbox of the platform is not installed",
+            f"Run: pip install {program.replace('-', '_')}-{version('shelfsync')}-py3-none-any.whl, which lies beside the wheel of shelfsync.",
+        )
     inherited, unused = services.split(os.environ, sample=True)
     secret = settings.webhook.secret
     return StackOptions(

@@ -27,6 +27,7 @@ INIT = "init"
 RECEIVER_DATABASE_URL = "RECEIVER_DATABASE_URL"
 """Variable of init: the receiver's database URL; its user becomes a role with no other rights."""
 SANDBOX = "sandbox"
+SANDBOX_PROGRAM = "partner-sandbox"
 STORE_HUB, CUSTOMERS = "store-hub", "customers"
 """Simulated services that run only beside the sample: the system that stores pick with, and customers."""
 RECEIVED_WITH = (
@@ -216,10 +217,10 @@ def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     data = "/var/lib/partner-sandbox" if alone else f"{addresses.home}/sandbox"
     where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", data, "--quiet")
     if not alone:
-        return ("partner-sandbox", *where, "--job-seconds", "2")
+        return (SANDBOX_PROGRAM, *where, "--job-seconds", "2")
     storage = f"http://{addresses.sandbox_host}:{STORAGE_PORT}"
     links = ("--public-url", addresses.sandbox_url, "--storage-port", str(STORAGE_PORT), "--storage-url", storage)
-    return ("partner-sandbox", *where, "--job-seconds", "2", "--expose-control", "--control-host", SANDBOX, *links)
+    return (SANDBOX_PROGRAM, *where, "--job-seconds", "2", "--expose-control", "--control-host", SANDBOX, *links)
 
 
 def answers(url: str) -> bool:

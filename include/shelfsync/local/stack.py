@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from shelfsync.local.state_folder import Place
 
 AIRFLOW_DATABASE = "airflow"
-INIT_TIMEOUT_S = 300.0
-READY_TIMEOUT_S = 180.0
+INIT_TIMEOUT_S = READY_TIMEOUT_S = 600.0
+"""For a service that does not end and does not answer: a machine with other work needs minutes."""
 ENDS_MAX = 2
 """During the start, a service may fail this often before the start fails."""
 

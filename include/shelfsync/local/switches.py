@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TAG = "shelfsync"
 SETTING = "SHELFSYNC_LOCAL__PAUSED_DAGS"
 MARKER = "switched-on"
-PARSED_TIMEOUT_S = 180.0
+PARSED_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)

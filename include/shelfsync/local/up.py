@@ -41,7 +41,7 @@ WHAT = "make up"
 READY = "ready.json"
 LOOK_EVERY_S = 1.0
 AGAIN_AFTER_S = 10.0
-READY_TIMEOUT_S = 600.0
+READY_TIMEOUT_S = 1800.0
 STOP_TIMEOUT_S = 90.0
 GONE_TIMEOUT_S = 15.0
 """After a process has released its lock, its interpreter still has to end."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
+from shelfsync.errors import ConfigurationError
 from shelfsync.local import demo, up
 from shelfsync.local.airflow_home import AirflowKeys
 from shelfsync.local.services import Addresses, merged, overruled, report, services, split
@@ -122,6 +124,15 @@ def test_orders_of_the_sample_go_to_the_stand_in_whatever_way_to_stores_the_user
         assert "store-hub" in wanted.stand_ins
         assert set(wanted.unused) == set(elsewhere)
         assert not wanted.environment.keys() & elsewhere.keys()
+
+
+def test_wheels_without_the_sandbox_name_the_wheel_to_install_and_start_nothing(user, tmp_path, monkeypatch) -> None:
+    settings = user(PATH=str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    for options in (demo.demo_options, up.stack_options):
+        with pytest.raises(ConfigurationError, match=r"Run: pip install partner_sandbox-[0-9.a-z]+-py3-none-any\.whl"):
+            options(settings)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_customers_can_be_switched_off(user) -> None:
