@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import os
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
 from shelfsync import display, logs
+from shelfsync.alerts import heartbeat
 from shelfsync.alerts.steps import send_due
 from shelfsync.catalog import adjustment
 from shelfsync.catalog.assortment.known_skus import KnownFiles, known_files, known_skus
@@ -32,6 +34,7 @@ from shelfsync.rows.quarantine_reason import NO_ROW, UNREADABLE, is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
+from shelfsync.settings_file import read_file
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
@@ -302,6 +305,7 @@ def warnings(context: Context) -> list[str]:
         *nameless,
         *_no_route(context.settings),
         *_no_limit_of_stillness(context.settings),
+        *_no_heartbeat(context.settings),
     ]
 
 
@@ -321,6 +325,16 @@ def _no_limit_of_stillness(settings: Settings) -> list[str]:
     return [
         "SHELFSYNC_ALERTS__UNCHANGED_MINUTES is not set, so an ERP whose file or copy is renewed no more raises no alert (docs/how-to/alarms.md)"
     ]
+
+
+def _no_heartbeat(settings: Settings) -> list[str]:
+    """A chain that no monitor watches, in an installation that has a monitor for all."""
+    if settings.chain is None or settings.alerts.heartbeat is not None:
+        return []
+    for_all = heartbeat.SETTING in os.environ or "heartbeat" in read_file().get("alerts", {})
+    return (
+        [f"{heartbeat.SETTING} is not set for this chain: each needs a monitor's check of its own"] if for_all else []
+    )
 
 
 def new_ledger_warning(context: Context) -> str | None:

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 PREFIX = "SHELFSYNC_CHAINS__"
 OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
-OWN_SETTINGS = {"platform": ("chain", "client_id", "client_secret", "token"), "sync": ("vendors",)}
-"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders."""
+OWN_SETTINGS = {
+    "platform": ("chain", "client_id", "client_secret", "token"),
+    "sync": ("vendors",),
+    "alerts": ("heartbeat",),
+}
+"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders; and a
+monitor that several chains call does not notice that one of them is dead."""
 _DAGS = (
     "alerts_watch",
     "assortment_export",

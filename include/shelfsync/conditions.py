@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT = "SHELFSYNC_ALERTS__HEARTBEAT"
 STOPS = 2
 """So many stops in a row by the platform are more than a limit that was reached once."""
 POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
@@ -112,8 +111,8 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
     address = context.settings.alerts.heartbeat
     refusal = None if address is None or waits or result["refused"] else heartbeat.call(address)
     if refusal is not None:
-        log.warning("watch: the monitor at %s took no heartbeat: %s", HEARTBEAT, refusal)
-        result["refused"] = {HEARTBEAT: refusal}
+        log.warning("watch: the monitor at %s took no heartbeat: %s", heartbeat.SETTING, refusal)
+        result["refused"] = {heartbeat.SETTING: refusal}
     return result
 
 

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from shelfsync.chains import chain_names, names_in, slips
+from shelfsync.check import _no_heartbeat
 from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
@@ -102,6 +103,21 @@ def test_no_chain_has_the_erp_the_campaigns_or_the_credentials_of_another(file, 
     assert (north.erp.url, north.erp.sql) == (None, "SELECT 2")
     assert (north.platform.chain, north.platform.client_secret, north.promotions.sql) == (None, None, None)
     assert north.orders.hand_over == type(north.orders)().hand_over
+
+
+def test_the_monitor_of_one_chain_is_called_for_no_other(file):
+    file(
+        '[alerts]\nheartbeat = "https://ping.example/1"\n[chains.demo]\nwas_alone = true\n[chains.north]\ncurrency = "NOK"\n'
+    )
+    demo, north = _of("demo"), _of("north")
+    assert (demo.alerts.heartbeat is None, north.alerts.heartbeat) == (False, None)
+    with chosen("north"):
+        assert _no_heartbeat(north) == [
+            "SHELFSYNC_ALERTS__HEARTBEAT is not set for this chain: each needs a monitor's check of its own"
+        ]
+        assert _no_heartbeat(demo) == []
+    file('[chains.north]\ncurrency = "NOK"\n')
+    assert _no_heartbeat(_of("north")) == []
 
 
 def test_two_chains_that_were_alone_are_an_error_and_the_word_is_not_shared(file, monkeypatch):

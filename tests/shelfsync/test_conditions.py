@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from message_services import Chat
 from shelfsync import check, conditions, outages
+from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.ledger import source_columns
@@ -406,7 +407,7 @@ def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arri
         assert conditions.watch(watched)["refused"] == {}
         assert chat.beats == 1
         chat.refuses = True
-        assert conditions.watch(watched)["refused"] == {conditions.HEARTBEAT: "status 503"}
+        assert conditions.watch(watched)["refused"] == {heartbeat.SETTING: "status 503"}
         route = AlertRoute(name="chat", address=chat.address)
         outages.failed(context.engine, outages.PLATFORM, "503")
         older(context, "ledger.outage", "began_at", 2)
@@ -415,7 +416,7 @@ def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arri
         assert chat.beats == 2, "an alert does not arrive, and the monitor has to report that"
     finally:
         chat.close()
-    refused = conditions.watch(watched)["refused"][conditions.HEARTBEAT]
+    refused = conditions.watch(watched)["refused"][heartbeat.SETTING]
     assert "beat-canary" not in refused
 
 

@@ -10,6 +10,7 @@ from shelfsync.secret_mask import mask
 if TYPE_CHECKING:
     from shelfsync.settings.section import ServiceAddress
 
+SETTING = "SHELFSYNC_ALERTS__HEARTBEAT"
 TIMEOUT_S = 10.0
 
 
