@@ -271,6 +271,14 @@ def test_secrets_are_found_in_what_a_source_gives_before_it_is_accepted():
     assert set(secrets(Settings, given)) >= {CANARY, "xyz-12345", "AKIDAKID77"}
 
 
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [("/srv/shelfsync/stores", []), ("./stores", []), ("/srv/u:hidden-88@h/hub", ["/srv/u:hidden-88@h/hub"])],
+)
+def test_a_folder_in_place_of_an_address_is_no_secret(address, found):
+    assert list(secrets(Settings, {"orders": {"hand_over_url": address}})) == found
+
+
 @pytest.mark.parametrize("routes", [[{"address": "slack://TokenTokenA/TokenTokenB"}], [{}, "json://u:TokenTokenB@h"]])
 def test_secrets_are_found_in_routes_before_they_are_accepted(routes):
     assert "TokenTokenB" in set(secrets(Settings, {"alerts": {"routes": routes}}))

@@ -262,6 +262,10 @@ def shown_settings() -> list[dict[str, Any]]:
     ]
 
 
+_FOLDER = re.compile(r"\.{0,2}/[^:@=?;]*")
+"""In place of an address. Its parts stand in many messages, and must not be masked there."""
+
+
 def secrets(model: type[BaseModel], given: Any) -> Iterator[str]:
     """Every secret in settings, or in what a source gives for them: the declared ones, and those inside addresses and drivers' strings."""
     if not isinstance(given, (dict, BaseModel)):  # a section that is written as a text, or not at all
@@ -277,7 +281,7 @@ def secrets(model: type[BaseModel], given: Any) -> Iterator[str]:
         elif value is not None and ServiceAddress.__name__ in str(kind):
             yield from in_service(text)
         elif value is not None and SecretStr.__name__ in str(kind):
-            if not name.endswith(("url", "proxy")) or "://" not in text:
+            if not name.endswith(("url", "proxy")) or not ("://" in text or _FOLDER.fullmatch(text)):
                 yield text
             yield from in_address(text, declared=True)
         else:
