@@ -25,7 +25,7 @@ from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
-from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
+from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of, without_stop
 from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
@@ -180,8 +180,11 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
             extract.look = None if columns is None else columns.look
             rows = next(iter(extract))
             changed = _changed_columns(context, extract.columns())
-    except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
+            extract.check_styles()
+    except StopIteration:
         return []
+    except ShelfsyncError as error:
+        return [f"a run would fail, because of the ERP's first rows: {without_stop(error)}"]
     is_none = pc.starts_with(rows["sku"], NO_ROW).fill_null(False)
     beside, rows = rows.filter(is_none), rows.filter(pc.invert(is_none))
     faulty = _faulty(context, rows)

@@ -323,6 +323,7 @@ class FollowedFiles:
         with contextlib.closing(self._chunks(file, reader)) as chunks:
             for number, chunk in enumerate(chunks, 1):
                 layout.raw(chunk, number=number, first_row=1, styles=styles)
+        styles.check()
         if isinstance(reader, CsvFile) and reader.unterminated:
             raise IncompleteExtractError(
                 f"{file.name} does not end with a line break, so its last row may have been cut inside its last field."

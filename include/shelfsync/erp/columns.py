@@ -187,8 +187,8 @@ class Layout:
     ) -> pa.Table:
         """The chunk in the RAW schema under the platform's vendor ids, its rows counted on from `first_row`.
 
-        `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id. Raises a DataError
-        if the chunks that `styles` has seen have numbers in two styles. `look` sees each column.
+        `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id. `styles` and
+        `look` see each column.
         """
         sources = self.sources(chunk.names, chunk.where, vendor=chunk.vendor)
         constants = {**self.constants, **({"vendor": chunk.vendor} if chunk.vendor is not None else {})}
@@ -258,8 +258,6 @@ class Layout:
             plain[ours] = self.notation.plain(ours, column, written)
             if look is not None:
                 self._show(look, ours, sources[ours], column, plain[ours], written)
-        if styles is not None:
-            styles.check()
         return plain
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.errors import DataError, IncompleteExtractError, some_of
+from shelfsync.errors import DataError, IncompleteExtractError, in_one_line, some_of
 from shelfsync.rows import quarantine_reason
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shelfsync.erp.changes_query import Changes
     from shelfsync.erp.columns import Chunk, Layout, Look
+    from shelfsync.erp.two_number_styles import Styles
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +125,8 @@ class Extract:
         self._layout = layout
         self._may_be_empty = may_be_empty
         self._tables = self._read()
-        self._styles = layout.styles("")
+        self._styles: list[tuple[str | None, Styles]] = []
+        """Those of each file, with the vendor that its name gives."""
         self._proof: Proof | None = None
         self.look: Look | None = None
         """Sees each column of each chunk, if it is set before the first one."""
@@ -193,15 +195,16 @@ class Extract:
             try:
                 chunk = next(self._chunks) if error is None else self._chunks.throw(error)
             except StopIteration as end:
-                self._leave_failed_out(end.value)
-                self._proof = self._prove(end.value)
+                claim = self._without_two_styles(end.value)
+                self._leave_failed_out(claim)
+                self._proof = self._prove(claim)
                 return
             number, error = number + 1, None
-            if chunk.where != self._styles.where:
+            if not self._styles or chunk.where != self._styles[-1][1].where:
                 plain = {name: "a value" if name in chunk.typed else "text" for name in chunk.names}
                 self._columns.setdefault(chunk.vendor, {}).update(chunk.types or plain)
-                self._styles = self._layout.styles(chunk.where)
-            first, styles = self.rows_out + 1, self._styles
+                self._styles.append((chunk.vendor, self._layout.styles(chunk.where)))
+            first, styles = self.rows_out + 1, self._styles[-1][1]
             try:
                 table = self._layout.raw(
                     chunk, number=number, first_row=first, left_out=self.left_out, styles=styles, look=self.look
@@ -229,6 +232,31 @@ class Extract:
             nameless[:] = True
         self._unreadable += int(nameless.sum())
         self._doubtful |= set(vendors.filter(pa.array(~nameless)).to_pylist())
+
+    def check_styles(self) -> None:
+        """Raises DataError if a file has numbers in two styles, by the rows so far of all files."""
+        for _, styles in self._styles:
+            styles.check(one for _, one in self._styles)
+
+    def _without_two_styles(self, claim: Claim) -> Claim:
+        """The claim without the stores whose own file has numbers in two styles. Raises DataError if no other store is left, or if a file is of no store."""
+        errors: dict[str, DataError] = {}
+        for vendor, styles in self._styles:
+            if vendor in claim.failed:
+                continue
+            try:
+                styles.check(one for _, one in self._styles)
+            except DataError as error:
+                if vendor is None:
+                    raise
+                errors.setdefault(vendor, error)
+        if not errors:
+            return claim
+        if not {vendor for vendor, _ in self._styles} - errors.keys() - claim.failed.keys():
+            raise next(iter(errors.values()))
+        rows = sum(self._rows_of[vendor] for vendor in errors)
+        failed = {**claim.failed, **{vendor: in_one_line(error) for vendor, error in errors.items()}}
+        return replace(claim, expected=None if claim.expected is None else claim.expected - rows, failed=failed)
 
     def _leave_failed_out(self, claim: Claim) -> None:
         self.rows -= sum(self._rows_of[vendor] for vendor in claim.failed)

@@ -592,7 +592,9 @@ def _verdict(proposal: Proposal, file: FoundFile) -> str:
         reader = FilesSource(settings, layout).reader(file)
         layout.sources(reader.names(), file.name, vendor=file.vendor)
         with contextlib.closing(reader.chunks(_TRIAL_ROWS)) as chunks:
-            layout.raw(next(chunks), number=1, first_row=1, styles=layout.styles(file.name))
+            styles = layout.styles(file.name)
+            layout.raw(next(chunks), number=1, first_row=1, styles=styles)
+            styles.check()
     except ShelfsyncError as error:
         return f"With these settings shelfsync does not read it yet: {error}"
     except ValueError as error:

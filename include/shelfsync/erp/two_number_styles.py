@@ -1,4 +1,4 @@
-"""Whether one file writes its numbers in two styles: then nothing of it can be trusted, and nothing of it is sent."""
+"""Whether one file, or the files of one source, have numbers in two styles: then nothing of such a file is sent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from shelfsync.erp.notation import DECIMAL_MARK, THOUSANDS_MARK
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from shelfsync.erp.notation import Notation, Texts
@@ -56,16 +58,28 @@ class Styles:
         self._other = self._other or _cell(name, values, skus, texts.filter(other))
         self._ambiguous = self._ambiguous or _cell(name, values, skus, texts.filter(ambiguous))
 
-    def check(self) -> None:
-        """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough."""
-        clear = self._clear + (self._unclear if self._thousandths else 0)
-        cell = self._both_marks or (self._other if self._others >= SHARE * clear else None)
-        if cell is not None and self._ambiguous is not None:
+    def check(self, others: Iterable[Styles] = ()) -> None:
+        """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough.
+
+        A file without a number of a clear style is judged by the `others` of its source.
+        """
+        if self._ambiguous is None:
+            return
+        cell = self._of_other_style()
+        if cell is None and self._clear == self._others:
+            rival = next((one for one in others if one is not self and one._of_other_style()), None)  # noqa: SLF001
+            cell = None if rival is None else f"{rival._of_other_style()} in {rival.where}"  # noqa: SLF001
+        if cell is not None:
             raise DataError(
                 f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
                 f" has another decimal mark. Nothing of it was sent. Let the ERP write one style, and name it by {DECIMAL_MARK} and"
                 f" {THOUSANDS_MARK}."
             )
+
+    def _of_other_style(self) -> str | None:
+        """A cell that shows another decimal mark than that of the settings, unless it is a slip of the pen."""
+        clear = self._clear + (self._unclear if self._thousandths else 0)
+        return self._both_marks or (self._other if self._others >= SHARE * clear else None)
 
     def _ambiguities(self) -> str:
         """Texts that are a number in this notation and another one where point and comma change their places."""
