@@ -224,6 +224,7 @@ class FilesSource:
         return None
 
     def stores(self) -> dict[str, str | None]:
+        self._told = True  # who asks for the stores reads the rows besides
         if VENDOR not in self._address or self._layout.hook is not None:
             return self.read().stores()
         return self._layout.vendor_ids.stores(pa.array([file.vendor for file in self.found()], pa.string()))
@@ -274,11 +275,13 @@ class FilesSource:
 
         def parts() -> Generator[Chunk]:
             stamp = file.stamp()
-            for chunk in reader.chunks(rows):
-                with _named(reader):
-                    self._layout.sources(chunk.names, chunk.where, vendor=chunk.vendor)
+            try:
+                for chunk in reader.chunks(rows):
+                    with _named(reader):
+                        self._layout.sources(chunk.names, chunk.where, vendor=chunk.vendor)
+                    yield chunk
+            finally:  # also of a reading of its first rows
                 self._tell(file, reader)
-                yield chunk
             if file.stamp() != stamp:
                 raise IncompleteExtractError(
                     f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
@@ -306,7 +309,7 @@ class FilesSource:
             )
 
     def _tell(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> None:
-        """What a person may not expect of the first workbook that has such a thing: the others are of the same making."""
+        """Logs what a person may not expect of the first workbook that has such a thing: the others are of the same making."""
         if isinstance(reader, Workbook) and reader.notes and not self._told:
             self._told = True
             log.warning("extract: in %s %s.", file.name, "; ".join(reader.notes))

@@ -595,6 +595,8 @@ def _verdict(proposal: Proposal, file: FoundFile) -> str:
             styles = layout.styles(file.name)
             layout.raw(next(chunks), number=1, first_row=1, styles=styles)
             styles.check()
+        if isinstance(reader, Workbook):
+            proposal.unsure += [note for note in reader.notes if note not in proposal.unsure]
     except ShelfsyncError as error:
         return f"With these settings shelfsync does not read it yet: {error}"
     except ValueError as error:

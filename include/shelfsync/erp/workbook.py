@@ -109,8 +109,20 @@ class Workbook:
         self._of_cells: dict[str, dict[int, CellFormat]] = {}
         self._titles: list[Any] = []
         """The cells of the header, once it is read."""
-        self.notes: list[str] = []
-        """What a person may not expect of the sheet, once it is open."""
+        self._notes: list[str] = []
+        self._shown: dict[str, tuple[int, str]] = {}
+        """Column -> how many of its cells have more than they show, and the first."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person may not expect of the sheet, as far as it was read."""
+        return [
+            *self._notes,
+            *(
+                f"{count:,} cells of {name!r} have more than they show, and shelfsync reads what they show, as in {first}"
+                for name, (count, first) in self._shown.items()
+            ),
+        ]
 
     def names(self) -> tuple[str, ...]:
         """The header."""
@@ -272,7 +284,7 @@ class Workbook:
         for letter, cells in self._formats_of(sheet, letters, padded).items():
             rows = [row for row in cells if row >= self._header_row]
             if rows:
-                self.notes.append(
+                self._notes.append(
                     f"{len(rows):,} cells of {letters[letter]!r} have the format {cells[rows[0]].code}, as {letter}{rows[0] + 1}: it shows zeros in front"
                     " that are not in the file, and shelfsync reads the number without them. If they belong to the key, let the ERP write texts"
                 )
@@ -309,9 +321,8 @@ class Workbook:
                 if row[place] != cell:
                     changed.append(f"{letter}{number + 1} ({_number(float(cell))} as {one.shown(cell)})")
             if changed:
-                self.notes.append(
-                    f"{len(changed):,} cells of {names[place]!r} have more than they show, and shelfsync reads what they show, as in {changed[0]}"
-                )
+                count, first = self._shown.get(names[place], (0, changed[0]))
+                self._shown[names[place]] = (count + len(changed), first)
 
     def _formats_of(
         self, sheet: str, letters: Collection[str], wanted: Mapping[bytes, CellFormat]
@@ -353,7 +364,7 @@ class Workbook:
             return sheet, None
         self._formats = cell_formats.formats(packed)
         seen = self._look(packed, sheet.name)
-        self.notes = seen.notes()
+        self._notes = seen.notes()
         return sheet, {row: frozenset(columns) for row, columns in seen.broken.items()}
 
     def _bytes(self) -> bytes:

@@ -241,8 +241,20 @@ def test_a_price_is_what_its_format_shows_in_any_part_of_the_sheet(read, tmp_pat
     exact = [(1000 + number, 1000 + (number + 5) // 10 * 10)[number % 2] / 1000 for number in range(50)]
     assert [row["price"] for row in rows] == [f"{number:g}" for number in exact]
     assert (
-        "3 cells of 'price' have more than they show, and shelfsync reads what they show, as in D3 (1.001 as 1.00)"
+        "25 cells of 'price' have more than they show, and shelfsync reads what they show, as in D3 (1.001 as 1.00)"
         in caplog.text
+    )
+    caplog.clear()
+    source = open_source(ErpSettings(files=str(tmp_path / "stock.xlsx"), chunk_rows=7))
+    assert (source.stores(), caplog.text) == ({"v": "v"}, "")
+    with source.read() as first_rows:
+        next(iter(first_rows))
+    assert "cells of 'price' have more" not in caplog.text, "the one source tells once"
+    with open_source(ErpSettings(files=str(tmp_path / "stock.xlsx"), chunk_rows=7)).read() as first_rows:
+        next(iter(first_rows))
+    assert "3 cells of 'price' have more than they show" in caplog.text
+    assert any(
+        "25 cells of 'price' have more than they show" in line for line in sniff(str(tmp_path / "stock.xlsx")).unsure
     )
 
 
