@@ -272,6 +272,11 @@ def _unread(waits_for: Sequence[str]) -> str:
 
 def _goal(shown: Shown | None, acknowledged: Shown | None, desired: Desired, waits_for: Sequence[str]) -> str:
     """What the platform will show, and when."""
+    if desired.values is None and acknowledged is None and not waits_for:
+        return (
+            "shelfsync knows of nothing that it sent about it, so no run takes it off sale."
+            " Do that in the platform's portal, or let the ERP give its row with active = false."
+        )
     goal = "take it off sale" if desired.values is None else f"show {_glance(desired.values, shown)}"
     condition = waits_for[0] if waits_for else _without_obstacle(shown, acknowledged, desired)
     return f"The platform will {goal} when {condition}."

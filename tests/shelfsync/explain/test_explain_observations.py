@@ -67,6 +67,17 @@ def test_a_removal_that_is_not_resent_is_not_promised_for_the_next_run(make_shel
 
 
 @pytest.mark.slow
+def test_a_sku_on_sale_of_which_shelfsync_sent_nothing_is_not_promised_to_be_taken_off(make_shelf):
+    shelf = make_shelf()
+    _put(shelf, "a", "foreign", price=3.99)
+    _export(shelf)
+    shelf.sync("full")
+    assert shelf.platform.products("store-001")["foreign"]["active"]
+    found = _explain(shelf, "foreign")
+    assert "no run takes it off sale" in found.sentence
+
+
+@pytest.mark.slow
 def test_a_sku_that_neither_the_erp_nor_the_platform_has_is_in_step(make_shelf):
     shelf = make_shelf()
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
