@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser_fixture import browser, chromium
+from installation.browsing import logged_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +25,6 @@ CONN_ID = "from_the_form"
 PORTAL_TOKEN = "a-token-of-the-portal"
 SECRET = {"client": "password", "token": "element_token"}
 """Way to fill a form in -> its field that holds the secret."""
-WAIT_MS = 60_000
-"""A machine with much else to do."""
 
 
 def forms(installation: Installation) -> dict[str, dict[str, dict[str, str]]]:
@@ -43,18 +42,9 @@ def forms(installation: Installation) -> dict[str, dict[str, dict[str, str]]]:
 @pytest.fixture
 def page(installation: Installation, browser: Browser) -> Iterator[Page]:
     """Airflow's list of connections, with the administrator logged in."""
-    context = browser.new_context(base_url=installation.airflow_url, viewport={"width": 1300, "height": 1000})
-    context.set_default_timeout(WAIT_MS)
-    expect.set_options(timeout=WAIT_MS)
-    page = context.new_page()
-    page.goto("/auth/login")
-    page.locator("input[name=username]").fill(installation.user)
-    page.locator("input[name=password]").fill(installation.password)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_test_id("nav-home-link")).to_be_visible()
-    page.goto("/connections")
-    yield page
-    context.close()
+    with logged_in(installation, browser) as page:
+        page.goto("/connections")
+        yield page
     installation.airflow.delete(f"/api/v2/connections/{CONN_ID}")
 
 

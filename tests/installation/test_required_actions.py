@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from browser_fixture import browser, chromium  # noqa: F401  fixtures
 from documents import data
+from installation.browsing import logged_in
 from installation.state import HELD
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-TIMEOUT_MS = 90_000
 ONCE = "Use these thresholds once"
 WAITS = "SELECT hold_id, vendor, rows, state FROM ledger.hold WHERE state = 'open' ORDER BY hold_id"
 DECIDED = """
@@ -47,18 +47,8 @@ BACK = "DELETE FROM erp.price WHERE price_id > %(last)s"
 @pytest.fixture
 def page(installation: Installation, browser: Browser) -> Iterator[Page]:  # noqa: F811
     """A browser in which admin has logged in to Airflow."""
-    context = browser.new_context(base_url=installation.airflow_url, viewport={"width": 1400, "height": 1200})
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT_MS)
-    expect.set_options(timeout=TIMEOUT_MS)
-    page.goto("/auth/login/")
-    page.get_by_role("textbox").first.fill(installation.user)
-    page.locator("input[type=password]").fill(installation.password)
-    page.get_by_role("button", name=re.compile("sign in|log in", re.IGNORECASE)).click()
-    page.wait_for_url(lambda url: "/auth/login" not in url)
-    yield page
-    expect.set_options(timeout=5_000)  # playwright's own
-    context.close()
+    with logged_in(installation, browser) as page:
+        yield page
 
 
 @pytest.fixture
