@@ -12,8 +12,10 @@ import asyncio
 import contextlib
 import datetime as dt
 import logging
+import math
 import threading
 import time
+from collections.abc import Callable
 
 SECOND_US = 1_000_000
 
@@ -94,10 +96,13 @@ class Source:
 
 
 class Work:
-    """All sources and the clock they go by."""
+    """All sources and the clock they go by; `changes` counts the changes of the tables that hold what falls due."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, changes: Callable[[], int]) -> None:
         self._clock = clock
+        self._changes = changes
+        self._idle: tuple[int, float] = (-1, 0.0)
+        """Until the tables change once more, nothing falls due before this instant: advancing there needs no look at them."""
         self._sources: list[Source] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._bells: list[asyncio.Event] = []
@@ -130,11 +135,13 @@ class Work:
             await self.run_due()
             return
         target_us = self._clock.now_us() + to_us(seconds)
-        await self.run_due()
-        while (due_us := self._earliest()) is not None and due_us <= target_us:
-            self._clock.move_to(due_us)
-            if not await self.run_due():  # another task has it in hand
-                await asyncio.sleep(0.001)
+        changes, due_us = self._idle
+        if changes != self._changes() or due_us <= target_us:
+            await self.run_due()
+            while (due_us := self._look()) <= target_us:
+                self._clock.move_to(int(due_us))
+                if not await self.run_due():  # another task has it in hand
+                    await asyncio.sleep(0.001)
         self._clock.move_to(target_us)
 
     async def run_forever(self) -> None:
@@ -169,9 +176,12 @@ class Work:
             return IDLE_S
         return min(max(due_us - self._clock.now_us(), 0) / SECOND_US, IDLE_S)
 
-    def _earliest(self) -> int | None:
-        dues = [due for due in (source.next_due_us() for source in self._sources) if due is not None]
-        return min(dues) if dues else None
+    def _look(self) -> float:
+        """When the next piece falls due."""
+        changes = self._changes()  # read first: what changes meanwhile is looked at again
+        due_us = min((due for source in self._sources if (due := source.next_due_us()) is not None), default=math.inf)
+        self._idle = (changes, due_us)
+        return due_us
 
     def _ring(self) -> None:
         for bell in self._bells:

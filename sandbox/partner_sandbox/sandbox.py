@@ -81,7 +81,7 @@ class Sandbox:
         self.journal = Journal(self.storage)
         self.limiter = Limiter()
         self.faults = Faults()
-        self.work = Work(self.clock)
+        self.work = Work(self.clock, lambda: self.storage.changes)
         self.webhook_transport = webhook_transport
         self.storage_url = settings.storage_url or STORAGE_URL
         self.runners: dict[str, Runner] = {}

@@ -87,6 +87,13 @@ class Storage:
                 finally:
                     self._open = None
 
+    @property
+    def changes(self) -> int:
+        """How many rows have been written and deleted since it was opened: an unchanged number means unchanged tables."""
+        with self.begin() as connection:
+            driver: Any = connection.connection.dbapi_connection
+            return int(driver.total_changes)
+
     def clear(self) -> None:
         """Deletes all rows."""
         with self.begin() as connection:

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI, Request, Response
+from sqlalchemy import event
 
 from partner_sandbox.edge import ConnectionCut
 from partner_sandbox.server import create_app
@@ -111,6 +112,35 @@ def test_the_clock_stops_at_each_instant_at_which_work_falls_due():
         return [entry["time"][14:19] for entry in entries if entry["kind"] == "webhook"]
 
     assert asyncio.run(run()) == ["00:10", "00:11", "00:16", "00:46", "02:46", "12:46"]
+
+
+def test_a_clock_that_moves_where_nothing_falls_due_reads_no_table():
+    """A simulation moves it thousands of times; what is written in between is looked at."""
+
+    async def run() -> tuple[list[str], dict[str, int], list[str]]:
+        app = create_app(SandboxSettings(clock="virtual", behaviour={"job_seconds": 100}))
+        sandbox = app.state.sandbox
+        read: list[str] = []
+        with sandbox.storage.begin() as connection:
+            event.listen(connection.engine, "before_cursor_execute", lambda *now: read.append(now[2]))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://platform") as client:
+            await sandbox.work.advance(1)
+            token = (await client.post("/v2/oauth/token", data=FORM)).json()["access_token"]
+            client.headers["Authorization"] = f"Bearer {token}"
+            await client.put(CATALOG, json={"products": [{"sku": "A"}]})
+            await sandbox.work.advance(60)
+            read.clear()
+            for _ in range(30):
+                await sandbox.work.advance(1)
+            idle = [*read]
+            await sandbox.work.advance(10)
+            jobs = (await client.get("/_sandbox/state")).json()["jobs"]
+        sandbox.close()
+        return idle, jobs, read
+
+    idle, jobs, read = asyncio.run(run())
+    assert (idle, jobs) == ([], {"COMPLETED": 1})
+    assert read
 
 
 @pytest.mark.parametrize("kind", ["refuse_connection", "never_answer", "drop_answer", "half_body"])
