@@ -8,6 +8,8 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+import canaries
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
@@ -29,12 +31,14 @@ def commands_here(
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     root = logging.getLogger()
-    before = root.level, list(root.handlers)
+    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, canaries.LOGGERS))}
+    handlers = list(root.handlers)
 
     def call(*arguments: str) -> tuple[int, str, str]:
         from shelfsync.cli.app import run as command
 
-        root.setLevel(logging.WARNING)
+        for logger in levels:  # as in a process, where none but the root has a level
+            logger.setLevel(logging.WARNING if logger is root else logging.NOTSET)
         code = command(list(arguments))
         output = capsys.readouterr()
         return code, output.out, output.err
@@ -42,5 +46,6 @@ def commands_here(
     try:
         yield call
     finally:
-        root.setLevel(before[0])
-        root.handlers[:] = before[1]
+        for logger, level in levels.items():
+            logger.setLevel(level)
+        root.handlers[:] = handlers

@@ -14,8 +14,8 @@ A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
 @pytest.fixture
-def run(tmp_path, database_url, sandbox):
-    """Runs `shelfsync` with a small ERP in a file; further settings by name."""
+def process(tmp_path, database_url, sandbox):
+    """Runs `shelfsync` as a process with a small ERP in a file; further settings by name."""
     stock = tmp_path / "stock.csv"
     stock.write_text("vendor,sku,price,quantity,active\nstore-001,a,1.2345,4,1\nstore-001,b,2,4,1\n", encoding="utf-8")
     sandbox.put_products("store-001", [A])
@@ -50,7 +50,20 @@ def run(tmp_path, database_url, sandbox):
 
 
 @pytest.fixture
-def here(run, tmp_path, monkeypatch, capsys):
+def here(process, tmp_path, monkeypatch, capsys):
     """The same in this process, which costs a fraction: (exit code, standard output, standard error)."""
-    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+    with commands_here(process.environment, tmp_path, monkeypatch, capsys) as call:
         yield call
+
+
+@pytest.fixture
+def run(here):
+    """Like `process`, in this process."""
+
+    def call(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in settings.items():
+                environment.setenv(name, value)
+            return subprocess.CompletedProcess(arguments, *here(*arguments))
+
+    return call

@@ -20,12 +20,12 @@ from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
 
 
 @pytest.mark.slow
-def test_a_sync_ends_with_0_and_prints_one_document_for_a_script(run):
-    done = run("sync", "--full", "--json")
+def test_a_sync_ends_with_0_and_prints_one_document_for_a_script(process):
+    done = process("sync", "--full", "--json")
     assert done.returncode == 0, done.stderr
     document = data(done.stdout)
     assert (document["state"], document["sent"], document["accepted"], document["rejected"]) == ("succeeded", 2, 1, 1)
-    status = data(run("status", "--json").stdout)
+    status = data(process("status", "--json").stdout)
     assert [(row["vendor"], row["acknowledged"], row["rejected"]) for row in status["vendors"]] == [("store-001", 1, 1)]
 
 
@@ -161,7 +161,7 @@ def test_the_status_prints_who_restored_what_until_when_and_why(run):
 
 
 @pytest.mark.slow
-def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path):
+def test_nothing_that_a_command_writes_can_be_read_by_another_user(process, tmp_path):
     """The state folder itself may be stepped through, for the OS user of PostgreSQL."""
     given = set(tmp_path.rglob("*"))
     before = os.umask(0)
@@ -172,7 +172,7 @@ def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path
             ("duckdb", "out.duckdb"),
             ("orders", "list"),
         ):
-            done = run(*words)
+            done = process(*words)
             assert done.returncode in {0, 9}, done.stderr
     finally:
         os.umask(before)
@@ -213,8 +213,8 @@ def _ctrl_c_counts():
 
 
 @pytest.mark.slow
-def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(run, sandbox):
-    slow = run.environment | {"SHELFSYNC_SYNC__POLL_FIRST_S": "20"}
+def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(process, sandbox):
+    slow = process.environment | {"SHELFSYNC_SYNC__POLL_FIRST_S": "20"}
     command = [sys.executable, "-m", "shelfsync", "sync"]
     with subprocess.Popen(
         command,
@@ -223,20 +223,20 @@ def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(run, s
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=_ctrl_c_counts,  # noqa: PLW1509  one thread
-    ) as process:
+    ) as syncing:
         deadline = time.monotonic() + 120
         while not any(entry["operation"] == "put_catalog" for entry in sandbox.journal()["entries"]):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         time.sleep(1)  # the answer is read, and the run waits for the job
-        process.send_signal(signal.SIGINT)
-        stderr = process.communicate(timeout=60)[1]
-    assert (process.returncode, "Traceback" in stderr) == (130, False), stderr
+        syncing.send_signal(signal.SIGINT)
+        stderr = syncing.communicate(timeout=60)[1]
+    assert (syncing.returncode, "Traceback" in stderr) == (130, False), stderr
     assert "Run `shelfsync recover` to continue." in stderr.splitlines()[-1]
-    while data(run("recover", "--json").stdout)["open"]:
+    while data(process("recover", "--json").stdout)["open"]:
         assert time.monotonic() < deadline
         time.sleep(0.5)
-    assert data(run("status", "--json").stdout)["vendors"][0]["acknowledged"] == 1
+    assert data(process("status", "--json").stdout)["vendors"][0]["acknowledged"] == 1
 
 
 def test_the_table_of_changes_is_printed_as_sql_that_an_administrator_can_run(here):
@@ -245,21 +245,21 @@ def test_the_table_of_changes_is_printed_as_sql_that_an_administrator_can_run(he
     assert (code, printed) == (0, f"{table}\n{query}")
 
 
-def test_a_command_ends_without_taking_down_its_interpreter(run):
+def test_a_command_ends_without_taking_down_its_interpreter(process):
     """A thread of Arrow that still holds a Python file then aborts the process, which no test can bring about at will."""
     told = "import atexit, os, sys; atexit.register(os.abort); sys.argv = ['shelfsync', '--version']; from shelfsync.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", told], env=run.environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", told], env=process.environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("shelfsync ")
 
 
 @pytest.mark.slow
-def test_a_command_whose_reader_has_enough_prints_no_traceback(run):
+def test_a_command_whose_reader_has_enough_prints_no_traceback(process):
     command = f"{sys.executable} -m shelfsync config show | true"
     done = subprocess.run(
-        ["sh", "-c", command], env=run.environment, capture_output=True, text=True, check=False, timeout=120
+        ["sh", "-c", command], env=process.environment, capture_output=True, text=True, check=False, timeout=120
     )
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr

@@ -65,31 +65,31 @@ def test_times_are_iso_8601_with_an_offset(run):
 
 
 @pytest.mark.slow
-def test_quiet_prints_nothing_but_errors_and_the_document(run):
+def test_quiet_prints_nothing_but_errors_and_the_document(process):
     for words in (("sync", "--full", "--quiet"), ("--quiet", "status"), ("duckdb", "out.duckdb", "--quiet")):
-        done = run(*words)
+        done = process(*words)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), words
-    assert data(run("status", "--quiet", "--json").stdout)["vendors"]
-    failed = run("holds", "show", "4711", "--quiet")
+    assert data(process("status", "--quiet", "--json").stdout)["vendors"]
+    failed = process("holds", "show", "4711", "--quiet")
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (4, "", 1)
 
 
 @pytest.mark.slow
-def test_verbose_shows_log_lines_on_standard_error(run):
-    plain, verbose = run("sync", "--json"), run("sync", "-v", "--json")
+def test_verbose_shows_log_lines_on_standard_error(process):
+    plain, verbose = process("sync", "--json"), process("sync", "-v", "--json")
     assert "INFO" not in plain.stderr
     assert "INFO run 2 (delta) is open" in verbose.stderr
     assert data(verbose.stdout)["run"] == 2
 
 
-def printed_on_a_terminal(run, *words: str, **variables: str) -> str:
+def printed_on_a_terminal(process, *words: str, **variables: str) -> str:
     """What a command prints where its standard output is a terminal."""
-    assert run("sync", "--full").returncode == 0
+    assert process("sync", "--full").returncode == 0
     ours, theirs = pty.openpty()
-    environment = run.environment | {"TERM": "xterm-256color", "COLUMNS": "200"} | variables
+    environment = process.environment | {"TERM": "xterm-256color", "COLUMNS": "200"} | variables
     with subprocess.Popen(
         [sys.executable, "-m", "shelfsync", *words], env=environment, stdout=theirs, stderr=subprocess.DEVNULL
-    ) as process:
+    ) as started:
         os.close(theirs)
         found = b""
         try:
@@ -99,7 +99,7 @@ def printed_on_a_terminal(run, *words: str, **variables: str) -> str:
             pass
         finally:
             os.close(ours)
-        process.wait(timeout=60)
+        started.wait(timeout=60)
     return found.decode()
 
 
@@ -107,9 +107,9 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
 
 
 @pytest.mark.slow
-def test_colours_are_for_terminals_that_want_them(run):
-    assert COLOUR.search(printed_on_a_terminal(run, "--help"))
-    assert not COLOUR.search(printed_on_a_terminal(run, "--help", NO_COLOR="1"))
+def test_colours_are_for_terminals_that_want_them(process):
+    assert COLOUR.search(printed_on_a_terminal(process, "--help"))
+    assert not COLOUR.search(printed_on_a_terminal(process, "--help", NO_COLOR="1"))
     for words in (("--help",), ("status",), ("explain", "store-001", "a"), ("runs", "show", "1")):
-        done = run(*words)
+        done = process(*words)
         assert "\x1b" not in done.stdout + done.stderr

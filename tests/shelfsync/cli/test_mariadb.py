@@ -16,10 +16,10 @@ SLOW = "SELECT vendor, sku, price, quantity, active + sleep(IF(sku = 'b', 30, 0)
 
 
 @pytest.fixture
-def erp(mariadb_port, run, tmp_path):
+def erp(mariadb_port, process, tmp_path):
     """The settings of an ERP in MariaDB with the two rows of the file."""
     (tmp_path / "stock.csv").unlink()
-    del run.environment["SHELFSYNC_ERP__FILES"]
+    del process.environment["SHELFSYNC_ERP__FILES"]
     with shop(mariadb_port) as cursor:
         cursor.execute(
             "CREATE OR REPLACE TABLE item (vendor char(9), sku char(1), price decimal(9, 4), quantity int, active bit(1))"
@@ -48,12 +48,12 @@ def kill_reader(port):
         cursor.execute(f"KILL {session}")
 
 
-def test_a_killed_session_and_a_slow_statement_end_the_run_and_the_next_one_sends(run, erp, mariadb_port, sandbox):
+def test_a_killed_session_and_a_slow_statement_end_the_run_and_the_next_one_sends(process, erp, mariadb_port, sandbox):
     killer = threading.Thread(target=kill_reader, args=[mariadb_port])
     killer.start()
-    killed = run("sync", "--full", **{**erp, "SHELFSYNC_ERP__SQL": SLOW})
+    killed = process("sync", "--full", **{**erp, "SHELFSYNC_ERP__SQL": SLOW})
     killer.join()
-    late = run("sync", "--full", **{**erp, "SHELFSYNC_ERP__SQL": SLOW, "SHELFSYNC_ERP__TIMEOUT_S": "1"})
+    late = process("sync", "--full", **{**erp, "SHELFSYNC_ERP__SQL": SLOW, "SHELFSYNC_ERP__TIMEOUT_S": "1"})
     for ended in (killed, late):
         assert ended.returncode == 5, ended.stderr
         assert "broke off" in ended.stderr
@@ -61,7 +61,7 @@ def test_a_killed_session_and_a_slow_statement_end_the_run_and_the_next_one_send
         assert "Exception ignored" not in ended.stderr
         assert len(ended.stderr.splitlines()) <= 3, ended.stderr
     assert "SHELFSYNC_ERP__TIMEOUT_S" in late.stderr
-    assert {row["state"] for row in data(run("runs", "list", "--json").stdout)["runs"]} == {"failed"}
-    sent = run("sync", "--full", **erp)
+    assert {row["state"] for row in data(process("runs", "list", "--json").stdout)["runs"]} == {"failed"}
+    sent = process("sync", "--full", **erp)
     assert sent.returncode == 0, sent.stderr
     assert sandbox.products("store-001")["a"]["price"] == 1.234

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -100,11 +98,10 @@ def open_receiver():
 
 
 @pytest.fixture
-def run(world, tmp_path):
-    """`shelfsync orders …` as a separate process."""
+def environment(world, tmp_path) -> dict[str, str]:
+    """The settings of commands over this world."""
     settings = world.app.context.settings
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
-    environment |= {
+    return {
         "SHELFSYNC_HOME": str(tmp_path / "home"),
         "SHELFSYNC_DATABASE_URL": settings.database_url.get_secret_value(),
         "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
@@ -113,26 +110,17 @@ def run(world, tmp_path):
         "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
         "SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE": "60000",
         "SHELFSYNC_ORDERS__ENCRYPTION_KEY": KEY,
-        "PYTHONPATH": str(Path(__file__).resolve().parents[4] / "include"),
     }
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "shelfsync", "orders", *arguments],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    call.environment = environment
-    return call
 
 
 @pytest.fixture
-def here(run, tmp_path, monkeypatch, capsys):
-    """The same in this process, which costs a fraction: (exit code, standard output, standard error)."""
-    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+def here(environment, tmp_path, monkeypatch, capsys):
+    """`shelfsync orders …` in this process: (exit code, standard output, standard error)."""
+    with commands_here(environment, tmp_path, monkeypatch, capsys) as call:
         yield lambda *arguments: call("orders", *arguments)
+
+
+@pytest.fixture
+def run(here):
+    """The same with the result of a process."""
+    return lambda *arguments: subprocess.CompletedProcess(arguments, *here(*arguments))

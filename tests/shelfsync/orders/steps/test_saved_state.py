@@ -26,7 +26,7 @@ TABLES = ("ledger.order_version", "ledger.hand_over", "ledger.picking_result", "
 
 @pytest.mark.slow
 def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
-    world, run, throwaway_database, tmp_path, monkeypatch, capsys
+    world, environment, throwaway_database, tmp_path, monkeypatch, capsys
 ):
     order = world.place("MILK", "BREAD")
     world.receive_events()
@@ -35,7 +35,7 @@ def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
     file = tmp_path / "shelfsync.state"
     file.write_text("")
     file.chmod(0o644)  # an empty file is replaced, and what is in it from now on is for its owner alone
-    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+    with commands_here(environment, tmp_path, monkeypatch, capsys) as call:
         code, shown, complaint = call("state", "save", str(file))
     assert code == 0, complaint
     assert "1 waiting picking results: stop the services before the new installation starts" in shown
@@ -50,7 +50,7 @@ def test_an_order_goes_on_in_a_new_database_and_its_customer_stays_encrypted(
     assert seen == []
 
     with throwaway_database() as url:
-        moved = {**run.environment, "SHELFSYNC_DATABASE_URL": url, "SHELFSYNC_LAKE_URL": str(tmp_path / "other")}
+        moved = {**environment, "SHELFSYNC_DATABASE_URL": url, "SHELFSYNC_LAKE_URL": str(tmp_path / "other")}
         with commands_here(
             {**moved, "SHELFSYNC_ORDERS__ENCRYPTION_KEY": "x" * 30}, tmp_path, monkeypatch, capsys
         ) as call:
