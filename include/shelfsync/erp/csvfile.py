@@ -327,7 +327,7 @@ class CsvFile:
                 f"the header of {self._found.name} is not {self._encoding}: {self._delimiter.join(names)[:_SHOWN_CHARACTERS]!r}",
                 "Name the file's own encoding, such as cp1252 or cp1255.",
             )
-        return tuple(name.lstrip("\ufeff") for name in names)
+        return tuple(names)
 
     def _open(self) -> io.TextIOWrapper:
         try:
@@ -455,7 +455,7 @@ class _Lines:
         """Whether there is no further line; reads on if need be."""
         if not self._left:
             text = self._rest + self._file.read(_AHEAD_CHARACTERS if self.number else _FIRST_CHARACTERS)
-            text = "" if text == _DOS_END else text
+            text = "" if text == _DOS_END else text if self.number else text.lstrip("\ufeff")  # a quote may follow it
             end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1 or len(text)
             self._text, self._left, self._rest = io.StringIO(text[:end], newline=""), end, text[end:]
             self._is_offered = False

@@ -40,6 +40,8 @@ _APART = re.compile(r"\d\s+\d")
 """Two numbers in the place of one."""
 _APART_GROUPED = re.compile(r"\d\s{2,}\d")
 """The same where a blank groups thousands."""
+_EDGES = ((True, False), (False, True))
+"""Where a value begins, and where it ends: whether the character before is blank, and the one at it."""
 _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
 
 
@@ -130,9 +132,10 @@ class _Slices:
             not line[-1].isdigit() for line in first
         )
         self._edges = [
-            place
-            for place in range(max(last_start, 1), self._length or 0)
-            if _is_rare((not _is_edge(line, place) for line in first), _ODD)
+            (place, pair)
+            for place in range(max(last_start, 1), (self._length or 0) + 1)
+            for pair in _EDGES
+            if _is_rare((_blanks(line, place) != pair for line in first), _ODD)
         ]
 
     def __iter__(self) -> _Slices:
@@ -167,7 +170,7 @@ class _Slices:
     def _usual_length(self, first: Sequence[str]) -> int | None:
         """How many characters each line has that shows all columns: a program fills it up."""
         length = Counter(map(len, first)).most_common(1)[0][0] if first else 0
-        return length if length >= self._end and _is_rare((len(line) != length for line in first), _ODD) else None
+        return length if length >= self._end and _is_rare((_differs(line, length) for line in first), _ODD) else None
 
     def _has_moved(self, line: str) -> bool:
         """Whether the line is longer than the others, or shorter than they although no last value is missing, nor blanks behind it."""
@@ -175,10 +178,11 @@ class _Slices:
             return False
         if len(line) < self._length:
             return self._ends_in_digits or (self._is_padded and line.endswith(" "))
-        if not self._is_padded or line[self._length :].strip():
-            return len(line.rstrip()) > self._length
-        # more blanks at its end move nothing, where the last column stands as in the other lines
-        return len(line) > self._length and not (self._edges and all(_is_edge(line, place) for place in self._edges))
+        if line[self._length :].strip():
+            return True
+        # more blanks at its end move nothing, where the last columns stand as in the other lines
+        stands = self._edges and all(_blanks(line, place) == pair for place, pair in self._edges)
+        return len(line) > self._length and not stands
 
     def _bytes_of(self, line: str) -> int:
         return len(line) if line.isascii() else len(line.encode(self._encoding, "replace"))
@@ -232,9 +236,14 @@ def _goes_on(line: str, end: int) -> bool:
     return (last.isdigit() and (behind.isdigit() or behind in ".,-")) or (last.isalpha() and behind.isalpha())
 
 
-def _is_edge(line: str, place: int) -> bool:
-    """Whether a value begins or ends between this character and the one before."""
-    return line[place - 1 : place].isspace() != line[place : place + 1].isspace()
+def _differs(line: str, length: int) -> bool:
+    """Whether a line has another length, but for blanks at its end."""
+    return len(line) < length or bool(line[length:].strip())
+
+
+def _blanks(line: str, place: int) -> tuple[bool, bool]:
+    """Whether the character before this place, and the one at it, are blank."""
+    return not line[place - 1 : place].strip(), not line[place : place + 1].strip()
 
 
 def _is_rare(found: Iterable[object], share: float = 1 - _USUAL) -> bool:

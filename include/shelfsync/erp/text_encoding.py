@@ -82,6 +82,9 @@ def decode(data: bytes) -> str:
     return data.decode(of(data) or "utf-8-sig")
 
 
+_NULS_MOST = 0.01
+
+
 @dataclass(frozen=True)
 class Encoding:
     """`name`: for CSV_ENCODING. `doubts`: what speaks against it, or what it cannot be distinguished from."""
@@ -95,7 +98,7 @@ def encoding_of(head: bytes) -> Encoding | None:
     if (name := of(head[:_BEGINNING])) is not None:
         return Encoding(name)
     if b"\0" in head:
-        return None
+        return _with_nuls(head)
     text = _utf8(head)
     bad = text.count("\ufffd") - head.count("\ufffd".encode())
     good = sum(letter > "\x7f" for letter in text) - bad
@@ -107,6 +110,18 @@ def encoding_of(head: bytes) -> Encoding | None:
             "utf-8-sig", (f"line {line} has a byte that is no UTF-8; shelfsync quarantines its row if it is in a key",)
         )
     return _single_byte(head)
+
+
+def _with_nuls(head: bytes) -> Encoding | None:
+    """The encoding of a text with few empty bytes, as a broken program or a full disk writes them; None for any other file."""
+    inner = head.rstrip(b"\0")
+    count = inner.count(b"\0")
+    found = encoding_of(head.replace(b"\0", b"")) if count <= _NULS_MOST * len(inner) else None
+    if found is None:
+        return None
+    line = head[: head.index(b"\0")].count(b"\n") + 1
+    doubt = f"line {line} has an empty byte, which no text has; shelfsync quarantines its row if it is in a key"
+    return Encoding(found.name, (*found.doubts, doubt))
 
 
 def _utf8(head: bytes) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp.column_kinds import is_number, kinds_among
+from shelfsync.erp.column_kinds import is_currency, is_number, kinds_among
 from shelfsync.rows.total_row import WORDS
 
 if TYPE_CHECKING:
@@ -197,15 +197,18 @@ def totals_line(cells: Sequence[str]) -> bool:
     """
     filled = [cell.strip() for cell in cells if cell.strip()]
     blank = len(cells) < 2 or len(filled) < len(cells)
+    if filled:
+        figure, _, currency = filled[0].rpartition(" ")
+        filled[0] = figure if is_number(figure.rpartition(" ")[2]) and is_currency(currency) else filled[0]
     if not (
         filled and blank and len(filled[0]) < 80 and (_TOTALS.fullmatch(filled[0]) or _COUNTED.fullmatch(filled[0]))
     ):
         return False
-    return all(_FIGURE.fullmatch(cell) or _TOTALS.fullmatch(cell) for cell in filled[1:])
+    return all(_FIGURE.fullmatch(cell) or is_number(cell) or _TOTALS.fullmatch(cell) for cell in filled[1:])
 
 
 def is_total_line(line: str) -> bool:
-    """Whether a line without delimiters is a sum or a count: a word for it, blanks and numbers."""
+    """Whether a line without delimiters is a sum or a count: a word for it, blanks and numbers, and perhaps a currency."""
     return totals_line([" ".join(line.split()), ""])
 
 
@@ -236,11 +239,7 @@ def last_is_total(row: Sequence[str], sku: int) -> bool:
     """
     own = row[sku].strip()
     filled = [cell for cell in row if cell.strip()]
-    if not own and 0 < len(filled) < len(row) - 1 and all(map(_is_figure, filled)):
+    if not own and 0 < len(filled) < len(row) - 1 and all(map(is_number, filled)):
         return True
     word = _COUNTED.fullmatch(own) or (_TOTALS.fullmatch(own) and not any(sign.isdigit() for sign in own))
     return totals_line(row) and (not own or bool(word))
-
-
-def _is_figure(cell: str) -> bool:
-    return _FIGURE.fullmatch(cell) is not None and any(sign.isdigit() for sign in cell)

@@ -166,7 +166,7 @@ class Workbook:
                 yield self._chunk(names, part[:rows], numbers, no_rows)
                 part, numbers, no_rows = part[rows:], numbers[rows:], []
         sku = self._key_places(names).get("sku")
-        if part and sku is not None and last_is_total(as_texts(part[-1][: len(names)]), sku):
+        if part and sku is not None and last_is_total(_filled_texts(part[-1][: len(names)]), sku):
             no_rows.append(_no_row(numbers[-1], part.pop()[: len(names)], TOTAL))
         if part or no_rows:
             total += len(part)
@@ -473,6 +473,11 @@ def names_row(rows: Iterable[tuple[int, Sequence[Any]]]) -> int | None:
 def as_texts(cells: Sequence[Any]) -> list[str]:
     """Each cell as a text, without spaces around it; empty if it has no value."""
     return [str("" if (value := _value(cell)) is None else value).strip() for cell in cells]
+
+
+def _filled_texts(cells: Sequence[Any]) -> list[str]:
+    """The cells of a row as texts, without a broken one, which may be empty."""
+    return ["" if cell == BROKEN else cell for cell in as_texts(cells)]
 
 
 def _joined(cells: Sequence[Any]) -> str:

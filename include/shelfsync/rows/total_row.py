@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.rows import number
+from shelfsync.rows.quarantine_reason import UNREADABLE
 from shelfsync.rows.truth import mask
 from shelfsync.schemas import PRICE
 
@@ -78,8 +79,9 @@ class Above:
             return
         self.rows += rows.num_rows
         came = rows.column_names
+        products = rows.filter(pa.array(_is_product(rows["sku"]))) if "sku" in came else rows
         self.lacking |= {
-            name for name in _FILLED if name in came and name not in self.lacking and _blank(rows, name).any()
+            name for name in _FILLED if name in came and name not in self.lacking and _blank(products, name).any()
         }
         table = {"segment": pa.array(np.searchsorted(self._places, places))}
         for name in _SUMMED:
@@ -126,7 +128,8 @@ def totals(rows: pa.Table, key: str, candidates: Mask) -> Mask:
     if not candidates.any() or not others.any():
         return found
     digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
-    if key == "sku" and digits[others].mean() < _USUAL:  # a word is a key of the usual form
+    products = others & _is_product(keys)
+    if key == "sku" and not (products.any() and digits[products].mean() >= _USUAL):  # a word is a key of the usual form
         return found
     above = Above(np.flatnonzero(candidates))
     above.add(rows.filter(pa.array(others)), np.flatnonzero(others))
@@ -186,6 +189,11 @@ class _Sums:
             value and figures >= rows_min and value == total
             for value, figures, total in zip(row, self.figures, self.sums, strict=True)
         )
+
+
+def _is_product(skus: pa.Array | pa.ChunkedArray) -> Mask:
+    """Which of these keys are some: what cannot be read, and a row without a key, lacks more than a row of the list does."""
+    return mask(pc.and_(pc.not_equal(pc.utf8_trim_whitespace(skus), ""), pc.invert(pc.starts_with(skus, UNREADABLE))))
 
 
 def _blank(rows: pa.Table, name: str) -> Mask:

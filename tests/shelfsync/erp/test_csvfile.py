@@ -202,6 +202,8 @@ def test_a_line_of_delimiters_is_no_row(file, read, line, at):
         (",,,1234.50", True),
         (",,8,", True),
         (",,8.00 €,12", True),
+        (',,"49 764,71 Kč",', True),
+        ("Total,,8.00 EUR,", True),
         ("v,,8,12", False),  # it may be a product
         (",,Milk,", False),
         (",7,8,", False),
@@ -212,7 +214,8 @@ def test_a_total_without_a_word_is_no_row_at_the_end_alone(file, read, line, bes
     marks = [row["sku"] for row in read(files=file("\n".join([*lines, ""]))).rows if "a total" in (row["sku"] or "")]
     assert len(marks) == beside
     moved = "\n".join([lines[0], line, *lines[1:-1], ""])
-    assert all("a total" not in (row["sku"] or "") for row in read(files=file(moved)).rows)
+    at_top = [row for row in read(files=file(moved)).rows if "a total" in (row["sku"] or "")]
+    assert not at_top
 
 
 @pytest.mark.parametrize("again", ["vendor,sku,price", "VENDOR,SKU,PRICE", "Vendor, Sku, Price "])
@@ -339,6 +342,14 @@ def test_a_tab_may_be_written_as_a_word(file, read):
 def test_a_byte_order_mark_is_no_part_of_the_first_name(file, read):
     path = file(codecs.BOM_UTF8 + written(ROWS).encode())
     assert len(read(files=path, csv_encoding="utf-8").rows) == 10
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("marks", [1, 2])
+@pytest.mark.parametrize("above", [0, 1])
+def test_a_byte_order_mark_before_a_quote_is_no_part_of_the_name(file, read, encoding, marks, above):
+    path = file("\ufeff" * marks + "title\n" * above + '"vendor","sku","price"\n"v","1","2"\n')
+    assert len(read(files=path, csv_encoding=encoding, header_row=above + 1).rows) == 1
 
 
 def test_empty_lines_are_no_rows_and_nul_is_kept(file, read):

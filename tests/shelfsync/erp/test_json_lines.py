@@ -183,6 +183,7 @@ def test_columns_of_fixed_width_are_read_by_their_places(read, path):
         "=" * 12,
         "--- ------ --------",
         "Summe     1.249,30",
+        "Summe     1.249,30 Kč",
         "Gesamtsumme            1.249,30",
         "Total",
         "2 Zeilen",
@@ -330,6 +331,27 @@ def test_more_blanks_at_the_end_of_one_line_move_nothing(read, path, line, more)
     assert [(row["sku"], row["price"], row["quantity"]) for row in rows] == [
         (f"{n:06}", f"{n}.99", str(n + 1)) for n in range(20)
     ]
+
+
+def test_more_blanks_in_some_lines_hide_no_line_that_has_moved(read, path):
+    lines = [f"{n:<8}{n + 100.99:8.2f}{n + 100:9} JItem {n:<10}" for n in range(25)]
+    for line in (3, 9):
+        lines[line] += "    "
+    lines[7] = "9" + lines[7]
+    places = {"sku": "1-8", "price": "9-16", "quantity": "17-25", "active": "26-27", "name": "28-60"}
+    settings = {"fixed_width": places, "constants": {"vendor": "v"}, "true_words": ["J"], "false_words": ["N"]}
+    rows = read(files=path("\n".join([*lines, ""]), "s.dat"), **settings).rows
+    assert ["\ufffd" in row["sku"] for row in rows].count(True) == 1
+    assert len(rows) == 25
+
+
+def test_a_line_that_has_moved_into_an_empty_flag_is_found(read, path):
+    lines = [f"{n:<8}{n + 100.99:8.2f}{n + 100:9} {'X' if n % 3 else ' '}" for n in range(9)]
+    lines[6] = "9" + lines[6]
+    places = {"sku": "1-8", "price": "9-16", "quantity": "17-25", "active": "26-27"}
+    settings = {"fixed_width": places, "constants": {"vendor": "v"}, "true_words": ["X"]}
+    rows = read(files=path("\n".join([*lines, ""]), "s.dat"), **settings).rows
+    assert ["\ufffd" in row["sku"] for row in rows].count(True) == 1
 
 
 @pytest.mark.parametrize("places", [(0, 6), (6, 6), (10, 10), (14, 14)])

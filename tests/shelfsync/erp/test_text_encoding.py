@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.erp.session import read_statement
-from shelfsync.erp.text_encoding import decode, of
+from shelfsync.erp.text_encoding import decode, encoding_of, of
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
@@ -73,3 +73,13 @@ def test_a_statement_that_is_neither_is_one_line(tmp_path):
     (tmp_path / "a.sql").write_bytes("SELECT 'é'".encode("cp1252"))
     with pytest.raises(ConfigurationError, match=r"it is not UTF-8\. Name a readable file, in UTF-8\."):
         read_statement(("SQL", None), ("SQL_FILE", tmp_path / "a.sql"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize("nuls", ["a\0b,1\n", "\0" * 40])
+def test_a_text_with_few_empty_bytes_is_a_text_with_a_doubt(encoding, nuls):
+    text = "sku,price\n" + "Käse,1\n" * 100
+    found = encoding_of((text + nuls).encode(encoding))
+    assert found.name == encoding_of(text.encode(encoding)).name
+    assert found.doubts[-1].startswith("line 102 has an empty byte")
+    assert encoding_of(bytes(range(256)) * 4) is None

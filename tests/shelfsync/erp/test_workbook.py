@@ -400,6 +400,22 @@ def test_the_names_again_and_a_total_are_no_rows(read, tmp_path, chunk_rows):
     assert "beside the rows: row 7: a total or a count of the rows: Total, 4.50, 3" in texts
 
 
+@pytest.mark.parametrize("ending", ["xlsx", "ods"])
+@pytest.mark.parametrize("word", [None, "Summe"])
+def test_a_total_below_a_sheet_is_no_row_whatever_the_format_tells_of_empty_cells(read, tmp_path, ending, word):
+    path = tmp_path / f"stock.{ending}"
+    rows = [["v", f"{n}", None, 1.5, 2, 1] for n in range(4)]
+    table = [["vendor", "sku", "name", "price", "quantity", "active"], *rows, [None, word, None, 6, None, None]]
+    if ending == "ods":
+        write_ods(path, table)
+    else:
+        book = openpyxl.Workbook()
+        for row in table:
+            book.active.append(row)
+        book.save(path)
+    assert ["a total" in row["sku"] for row in read(files=str(path)).rows] == [False] * 4 + [True]
+
+
 def test_a_product_that_is_called_total_is_one(read, tmp_path):
     path = write(tmp_path / "stock.xlsx", ["v", "s1", None, "1.50", 1, 1], ["Total", "s2", None, "2.50", 1, 1])
     assert [row["sku"] for row in read(files=path).rows] == ["s1", "s2"]

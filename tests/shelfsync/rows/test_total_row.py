@@ -45,6 +45,12 @@ def test_a_word_in_place_of_a_sku_with_a_blank_that_no_product_has_is_a_total(wo
     ]
 
 
+@pytest.mark.parametrize("odd", ["\ufffd line 3: 7 fields instead of 5: 102;Rye", None, " "])
+def test_a_row_without_a_key_does_not_show_what_products_lack(odd):
+    rows = [*ABOVE, ("s1", "102", "Rye", "1", "1"), ("s1", odd, None, None, None), ("s1", "Subtotal", None, None, None)]
+    assert _found("sku", *rows) == [False] * 4 + [True]
+
+
 @pytest.mark.parametrize("word", ["Summe", "Total Filiale 1", "Итого 2"])
 def test_a_word_whose_figure_is_the_sum_of_its_column_is_a_total(word):
     assert _found("sku", *ABOVE, ("s1", word, None, "9", "10"))[2]
