@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return "tests/dags" if nodeid.startswith("tests/dags/") else super()._split_scope(nodeid)
 
+    config.option.loadscopereorder = False  # pytest_collection_modifyitems orders them
     return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
@@ -118,6 +120,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if folders & {*item.path.parents}:
             item.add_marker(pytest.mark.installation)
+    # First what lasts longest, then the files with the most tests: no worker begins a file of some minutes at the end.
+    longest = here / "dags", here / "simulation"
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (not any(map(item.path.is_relative_to, longest)), -tests[item.path]))
 
 
 @pytest.hookimpl(tryfirst=True)
