@@ -167,7 +167,7 @@ class Workbook:
                 part, numbers, no_rows = part[rows:], numbers[rows:], []
         sku = self._key_places(names).get("sku")
         if part and sku is not None and last_is_total(_filled_texts(part[-1][: len(names)]), sku):
-            no_rows.append(_no_row(numbers[-1], part.pop()[: len(names)], TOTAL))
+            no_rows.append(_no_row(numbers[-1], _filled_texts(part.pop()[: len(names)]), TOTAL))
         if part or no_rows:
             total += len(part)
             self._show_amounts(sheet.name, names, left, part, numbers)
