@@ -41,10 +41,7 @@ _ALIKE_IN_WORD = (
 _UNSEEN = f"[{invisible_characters.UNSEEN}]"
 _CONTROL = f"[{invisible_characters.CONTROLS}]"
 _OTHER_DIGIT = r"[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}]"
-_ESCAPED = (
-    r"&(?:nbsp|zwnj|zwj|shy|#\d+|#x[0-9a-fA-F]+);|%20|%0[9AaDd]|%C2%A0|%E2%80%8B"
-    r"|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[tnr])|(?i:<br ?/?>)"
-)
+_ESCAPED = r"&(?:[a-zA-Z]{2,8}|#\d+|#x[0-9a-fA-F]+);|%[0-9a-fA-F]{2}|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[tnr0])|(?i:<br ?/?>)"
 """A character as HTML, an address or a programming language writes it."""
 _QUOTES = "\"'`´‘’“”„«»"
 _QUOTED = rf"^(?:=|'|[{_QUOTES}].*[{_QUOTES}]$)"

@@ -6,6 +6,7 @@ SKU, or because it lost digits. Whole columns are compared. Only rounded and dam
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ _LABELLED = rf"(?i)^(?:(?:{'|'.join(_LABELS)})[^\p{{L}}\p{{N}}]*)+(\d{{4,}})$"
 """A number behind words that only name it: `sku100007`, `Art. 100007`, `urn:sku:100007`. Another word or letter makes another product."""
 _DAMAGED = "\ufffd"
 """The mark of a text that did not decode (`erp.text`)."""
+_OTHER_ENCODING = "[?\u00bf]|[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]"
+"""A text that went through a narrower encoding, which leaves one mark for each letter, or whose UTF-8 was read as another one."""
 _OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"
 """A number as a spreadsheet writes it, and as few keys are."""
 _FLOAT = r"^\d(?:[.,]\d+)?[eE][+]\d+$"
@@ -135,8 +138,9 @@ def code(texts: pa.Array) -> pa.Array:
 
 
 def signs(texts: pa.Array) -> pa.Array:
-    """Only the letters and digits of the texts, with the letters O, I and L as the digits for which a person or a scanner takes them."""
-    kept = pc.replace_substring_regex(looks(texts), r"[^\p{L}\p{N}]", "")
+    """Only the letters, without accents, and digits of the texts, with O, I and L as the digits for which a person or a scanner takes them."""
+    kept = pc.replace_substring_regex(pc.utf8_normalize(looks(texts), "NFKD"), r"[\x{300}-\x{36f}]", "")
+    kept = pc.replace_substring_regex(kept, r"[^\p{L}\p{N}]", "")
     kept = pc.replace_substring_regex(pc.replace_substring(kept, "O", "0"), "[IL]", "1")
     return pc.if_else(pc.equal(kept, ""), texts, kept)
 
@@ -220,7 +224,8 @@ def may_be_several(texts: pa.Array) -> Mask:
 
 def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:
     """Also keys that lost digits (`4.00638E+12`) or were damaged: each row takes another of the SKUs that it may have been."""
-    lost = may_be_several(texts) & mask(found.is_null())
+    lost = may_be_several(texts) | mask(pc.match_substring_regex(texts, _OTHER_ENCODING).fill_null(False))
+    lost &= mask(found.is_null())
     if not lost.any() or not len(gone):
         return found
     rows: defaultdict[str, list[int]] = defaultdict(list)
@@ -231,7 +236,10 @@ def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:
     codes = [sku for sku in gone.to_pylist() if sku.isascii() and sku.isdigit()]
     answers: dict[int, str] = {}
     for text, places in rows.items():
-        names = _damaged(text, gone) if _DAMAGED in text else _of_digits(text, codes)
+        if _DAMAGED in text:
+            names = _damaged(text, gone)
+        else:
+            names = _encoded(text, gone) if re.search(_OTHER_ENCODING, text) else _of_digits(text, codes)
         answers |= dict(zip(places, names, strict=False))
     if not answers:
         return found
@@ -258,6 +266,17 @@ def _damaged(text: str, gone: pa.Array) -> list[str]:
     pattern = re.sub(rf"(?:{_DAMAGED}(?:\\\\x[0-9a-f]{{2}}|\\\\u[0-9a-f]{{4}})?)+", ".{1,4}", re.escape(text))
     if pattern.replace(".{1,4}", "") == "":
         return []
+    return list(gone.filter(pc.match_substring_regex(gone, f"^(?:{pattern})$")).to_pylist())
+
+
+def _encoded(text: str, gone: pa.Array) -> list[str]:
+    """The SKU of which an encoding made this text: `caf?` or `caf\u00c3\u00a9` of `caf\u00e9`."""
+    for encoding in ("cp1252", "latin-1"):
+        with contextlib.suppress(UnicodeError):
+            meant = text.encode(encoding).decode()
+            if pc.is_in(meant, value_set=gone).as_py():
+                return [meant]
+    pattern = re.sub("\\\\\\?|\u00bf", r"[^\\x00-\\x7f]", re.escape(text))
     return list(gone.filter(pc.match_substring_regex(gone, f"^(?:{pattern})$")).to_pylist())
 
 
