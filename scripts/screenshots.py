@@ -27,10 +27,12 @@ INSERT INTO erp.price (product_id, store_id, amount, valid_from)
 SELECT product_id, 2, round(list_price * 10, 2), current_date FROM erp.product ORDER BY product_id LIMIT 30
 """
 WAIT_S = 300.0
+THEMES: dict[Any, str] = {"light": "", "dark": "-dark"}
+"""Of Airflow and of the browser; each with the ending of its pictures."""
 
 
 def main() -> int:
-    """Takes a picture of each page that the menu leads to, and of one hold, order and promotion."""
+    """Takes a picture of each page that the menu leads to, of a restoration, and of one hold, order and promotion, light and dark."""
     place = Place(read_settings().home.absolute())
     ready = json.loads((place.run / "ready.json").read_text("utf-8"))
     address, shelfsync = ready["airflow"], [str(ROOT / ".venv/bin/shelfsync")]
@@ -47,14 +49,20 @@ def main() -> int:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--headless", "--no-sandbox", "--disable-gpu"]
         )
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.add_cookies([{"name": "_token", "value": _token(place, address), "url": address}])
-        page = context.new_page()
         start = f"{address}{guide.PAGES}"
-        for name, path in _paths(page, start, ready["sku"]).items():
-            page.goto(start + path)
-            page.screenshot(path=str(FOLDER / f"{name}.png"))
-            print(f"docs/pictures/pages/{name}.png")
+        cookie: Any = {"name": "_token", "value": _token(place, address), "url": address}
+        paths: dict[str, str] = {}
+        for scheme, ending in THEMES.items():
+            context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
+            context.add_cookies([cookie])
+            page = context.new_page()
+            page.set_default_timeout(WAIT_S * 1000)
+            paths = paths or _paths(page, start, ready["sku"])
+            for name, path in paths.items():
+                page.goto(start + path)
+                page.screenshot(path=str(FOLDER / f"{name}{ending}.png"))
+                print(f"docs/pictures/pages/{name}{ending}.png")
+            context.close()
         browser.close()
     return 0
 
@@ -65,6 +73,7 @@ def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
     plain = ("rejections", "quarantine", "products", "differences", "inbox")
     paths |= {name: {"differences": "drift"}.get(name, name) for name in plain}
     paths |= {"store": f"store?vendor={STORE}", "search": f"search?q={sku[:3]}"}
+    paths["restore"] = f"store/restore?vendor={STORE}&at={_first_job(page, start + paths['store'])}"
     for name, one in (
         ("alerts", "alert"),
         ("holds", "hold"),
@@ -75,6 +84,13 @@ def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
         paths[name] = name
         paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
     return paths
+
+
+def _first_job(page: Any, url: str) -> str:
+    """When the first job of a store ended today: what was acknowledged by then can be restored."""
+    page.goto(url)
+    at: str = page.locator(".timeline > li").filter(has_text="job").last.locator("time").inner_text()
+    return at[:19].replace(" ", "T")
 
 
 def _first(page: Any, url: str, inside: str) -> str:

@@ -227,17 +227,6 @@ def test_four_plays_a_scenario(partner_sandbox):
 @pytest.mark.proof
 def test_the_plugin_gives_users_of_pytest_a_fixture(tmp_path):
     (tmp_path / "test_user.py").write_text(TEST_OF_A_USER)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "partner_sandbox.pytest",
-        "-p",
-        "no:cacheprovider",
-        "--strict-markers",
-        ".",
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers", "."]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "4 passed" in ran.stdout, ran.stdout + ran.stderr

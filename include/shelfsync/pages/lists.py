@@ -41,7 +41,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a person sees. `kind`: text, number, id, when, age (of seconds), price, state (a word of `words`); or product, store, run, alert, order and
+    """A column that a person sees. `kind`: text, long (a sentence), number, id, when, age (of seconds), price, state (a word of `words`); or product, store, run, alert, order and
     promotion, which are links. `text`: the column that has the text of the link, if it is not empty.
     """
 

@@ -59,7 +59,8 @@ def overview(request: Request, state: State = "", first: First = 0) -> HTMLRespo
     numbers = Counter(row["condition"] for row in vendors)
     chosen = [row for row in vendors if state in {"", row["condition"]}]
     after = first + TILES
-    opened = [{**row, "kind": KINDS[row["kind"]]} for row in alerts.listed(app)]
+    listed = [row for row in alerts.listed(app) if row["kind"] != "hold_waits"]  # the holds themselves stand below
+    opened = [{**row, "kind": KINDS[row["kind"]]} for row in listed]
     return show(
         request,
         "overview.html",

@@ -55,7 +55,7 @@ _COLUMNS = (
     Column("sent", "sent", "number"),
     Column("accepted", "accepted", "number"),
     Column("rejected", "rejected", "number"),
-    Column("error", "error"),
+    Column("error", "error", "long"),
 )
 
 

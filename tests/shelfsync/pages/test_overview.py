@@ -7,6 +7,9 @@ from html import unescape
 
 import pytest
 
+from shelfsync import conditions
+from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.steps import lists
 from shelfsync.pages import overview
 
 LABELS = {"ERP rows": "erp_rows", "right": "acknowledged"}
@@ -112,7 +115,10 @@ def test_what_waits_for_a_person_stands_with_its_link_and_what_happens_meanwhile
     for number in range(4):
         chain.erp.put("store-001", f"a{number}", "900.00")
     chain.sync("delta")
+    conditions.watch(chain.app.context)
+    assert [row["kind"] for row in lists.listed(chain.app.context)].count("hold_waits") == 1
     text = browse(chain.app).get("/").text
+    assert KINDS["hold_waits"].title not in text, "the hold stands there once"
     waiting = chain.app.status()["holds_waiting"]
     assert waiting
     assert f"{waiting} {'hold waits' if waiting == 1 else 'holds wait'} for you." in text

@@ -8,7 +8,8 @@ SELECT
     coalesce(stock.quantity, 0) AS quantity,                          -- no booking yet: nothing there
     product.active AND listing.active AS active,
     coalesce(listing.max_per_order, product.max_per_order) AS max_sales_quantity,
-    product.department AS category                                    -- never sent; lets a guard see that a whole one vanished
+    product.department AS category,                                   -- never sent; lets a guard see that a whole one vanished
+    product.name AS name                                              -- never sent; our pages show it beside the SKU
 FROM erp.listing
 JOIN erp.store USING (store_id)
 JOIN erp.product USING (product_id)
