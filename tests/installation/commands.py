@@ -164,6 +164,12 @@ def _declined_hold(vendor: str) -> Callable[[Chain], tuple[str, ...]]:
     return state
 
 
+def _file(chain: Chain) -> tuple[str, ...]:
+    file = chain.folder / "stock.csv"
+    file.write_text("store;sku;price\nstore-001;100;1,50\nstore-001;101;2,50\n", "utf-8")
+    return (str(file),)
+
+
 def _empty_home(chain: Chain) -> tuple[str, ...]:
     """Another folder than the installation's, so that nothing of it is stopped."""
     (chain.folder / "elsewhere.toml").write_text(f'home = "{chain.folder / "elsewhere"}"\n', "utf-8")
@@ -207,6 +213,12 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
                 and [one for one in data["warnings"] if "docs/how-to/connecting-your-erp.md" not in one] == []
             ),
             prints="database, ERP and platform answer",
+        ),
+    ),
+    "chains list": (Call(claim=lambda data: data["chains"] == [], prints="one chain, without a name"),),
+    "sniff": (
+        Call(
+            state=_file, claim=lambda data: data["settings"]["SHELFSYNC_ERP__CSV_DELIMITER"] == ";", prints="DELIMITER"
         ),
     ),
     "recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),

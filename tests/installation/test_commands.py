@@ -1,8 +1,7 @@
-"""Every command of `shelfsync --help`, each in a separate process against a whole installation. The list is the program's own."""
+"""Every command of `shelfsync --help`, each in a separate process against a whole installation."""
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -23,26 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-TREE = """
-import json, sys
-from importlib.metadata import entry_points
-import typer.main
-(entry,) = entry_points(group="console_scripts", name="shelfsync")
-module = sys.modules[entry.load().__module__]
-def names(command, path=()):
-    below = getattr(command, "commands", None)
-    return [path] if not below else [name for word, one in sorted(below.items()) for name in names(one, (*path, word))]
-print(json.dumps([" ".join(path) for path in names(typer.main.get_command(module.app))]))
-"""
-"""The commands of the installed program, from its parser."""
-
-
-def listed(folder: Path) -> list[str]:
-    environment = {"PATH": clean_environment()["PATH"], "HOME": str(folder)}
-    done = run([sys.executable, "-c", TREE], environment, folder)
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout))
-
 
 @pytest.fixture(scope="module")
 def chain(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
@@ -51,10 +30,6 @@ def chain(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
     with sending_paused(installation):
         yield chain
         chain.tidy()
-
-
-def test_every_command_of_the_program_is_called_here_and_none_that_it_has_not(tmp_path: Path) -> None:
-    assert listed(tmp_path) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, *sorted({name.split()[0] for name in COMMANDS if " " in name})])
