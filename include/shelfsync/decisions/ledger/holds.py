@@ -179,10 +179,13 @@ def renew(
     approved = sa.and_(mine, hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
     connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
-    gone = [row for row in current.values() if row.hold_id not in kept]
-    ended = {"superseded_by": run_id, "state": HoldState.SUPERSEDED, "decided_at": instant()}
-    for was_open, values in ((True, ended), (False, {"superseded_by": run_id})):
-        _set(connection, [row.hold_id for row in gone if (row.state == HoldState.OPEN) == was_open], values)
+    was_open = hold.c.state == HoldState.OPEN  # of the row as it is now: a person may have decided since it was read
+    ended = {
+        "state": sa.case((was_open, HoldState.SUPERSEDED), else_=hold.c.state),
+        "decided_at": sa.case((was_open, instant()), else_=hold.c.decided_at),
+    }
+    gone = [row.hold_id for row in current.values() if row.hold_id not in kept]
+    _set(connection, gone, {"superseded_by": run_id, **ended})
 
 
 def _set(connection: Connection, numbers: Collection[int], values: dict[str, Any]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from sixty_products import NEW, V, fill, renumber, slip, waiting
+from shelfsync.decisions.ledger import holds as table
+from shelfsync.decisions.state import HoldState, Place
+from sixty_products import NEW, Apart, V, fill, renumber, slip, waiting
 
 pytestmark = pytest.mark.slow
 
@@ -112,3 +116,16 @@ def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(sh
     shop.erp.put(V, "s001", "26.00")
     shop.sync("delta")
     _guards_change_nothing(shop, older)
+
+
+@pytest.mark.parametrize("state", [HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED])
+def test_a_decision_taken_while_a_newer_run_supersedes_the_hold_stays_as_taken(shop, state):
+    number = slip(shop)["hold_id"]
+    shop.erp.put(V, "s001", "2.50")
+    with shop.app.context.engine.begin() as connection:
+        assert table.decide(connection, number, state, who="ada", place=Place.PAGE, why="a new pack")
+        newer = Apart(partial(shop.sync, "delta"))
+        newer.waits(shop)
+    run = newer.end()["run"]
+    found = shop.rows("SELECT state, decided_by, why, superseded_by FROM ledger.hold")
+    assert found == [(state, "ada", "a new pack", run)]
