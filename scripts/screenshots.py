@@ -1,10 +1,12 @@
 """The pictures of every page: `PYTHONPATH=include python -m scripts.screenshots` beside a running `make up`, into docs/pictures/pages.
 
-It uses the sample chain. So that a hold is there to be seen, it makes thirty prices of the sample ERP ten times as high and syncs that store.
+It uses the sample chain. So that a hold and a restoration are there to be seen, it makes thirty prices of the sample ERP ten times as high and
+a dozen a tenth higher, and syncs that store.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -24,7 +26,8 @@ FOLDER = ROOT / "docs/pictures/pages"
 STORE = "store-002"
 ACCIDENT = """
 INSERT INTO erp.price (product_id, store_id, amount, valid_from)
-SELECT product_id, 2, round(list_price * 10, 2), current_date FROM erp.product ORDER BY product_id LIMIT 30
+SELECT product_id, 2, round(list_price * CASE WHEN row_number() OVER (ORDER BY product_id) <= 30 THEN 10 ELSE 1.1 END, 2), current_date
+FROM erp.product ORDER BY product_id LIMIT 42
 """
 WAIT_S = 300.0
 THEMES: dict[Any, str] = {"light": "", "dark": "-dark"}
@@ -37,13 +40,16 @@ def main() -> int:
     ready = json.loads((place.run / "ready.json").read_text("utf-8"))
     address, shelfsync = ready["airflow"], [str(ROOT / ".venv/bin/shelfsync")]
     psql = postgres_binaries.find().program("psql")
-    subprocess.run([psql, guide.erp_url(place), "-qc", ACCIDENT], check=True)  # noqa: S603  its own program
     environment = {
         "SHELFSYNC_CONFIG": str(place.home / "sample.toml"),
         "PATH": "/usr/bin:/bin",
         "HOME": str(place.home),
     }
-    subprocess.run([*shelfsync, "sync", "--vendor", STORE], check=False, env=environment)  # noqa: S603
+    sync = [*shelfsync, "sync", "--vendor", STORE]
+    subprocess.run([*sync, "--full"], check=False, env=environment)  # noqa: S603
+    before = dt.datetime.now(dt.UTC)  # the sample's zone
+    subprocess.run([psql, guide.erp_url(place), "-qc", ACCIDENT], check=True)  # noqa: S603  its own program
+    subprocess.run(sync, check=False, env=environment)  # noqa: S603
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -57,7 +63,7 @@ def main() -> int:
             context.add_cookies([cookie])
             page = context.new_page()
             page.set_default_timeout(WAIT_S * 1000)
-            paths = paths or _paths(page, start, ready["sku"])
+            paths = paths or _paths(page, start, ready["sku"], before)
             for name, path in paths.items():
                 page.goto(start + path)
                 page.screenshot(path=str(FOLDER / f"{name}{ending}.png"))
@@ -67,13 +73,13 @@ def main() -> int:
     return 0
 
 
-def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
+def _paths(page: Any, start: str, sku: str, before: dt.datetime) -> dict[str, str]:
     """Name -> path of each page below `start`."""
     paths = {"overview": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
     plain = ("rejections", "quarantine", "products", "differences", "inbox")
     paths |= {name: {"differences": "drift"}.get(name, name) for name in plain}
     paths |= {"store": f"store?vendor={STORE}", "search": f"search?q={sku[:3]}"}
-    paths["restore"] = f"store/restore?vendor={STORE}&at={_first_job(page, start + paths['store'])}"
+    paths["restore"] = f"store/restore?vendor={STORE}&at={before:%Y-%m-%dT%H:%M:%S}"
     for name, one in (
         ("alerts", "alert"),
         ("holds", "hold"),
@@ -84,13 +90,6 @@ def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
         paths[name] = name
         paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
     return paths
-
-
-def _first_job(page: Any, url: str) -> str:
-    """When the first job of a store ended today: what was acknowledged by then can be restored."""
-    page.goto(url)
-    at: str = page.locator(".timeline > li").filter(has_text="job").last.locator("time").inner_text()
-    return at[:19].replace(" ", "T")
 
 
 def _first(page: Any, url: str, inside: str) -> str:
