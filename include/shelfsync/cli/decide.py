@@ -124,11 +124,11 @@ def approve(
         _need_reason(number, chosen, reason)
         if given is not None:
             check_thresholds(context, chosen, given)
-        shown: dict[int, str] = {}
+        shown = {} if yes else dict.fromkeys(chosen, "")  # no mark: a hold reopened after the question was not in it
         if not yes and (waiting := lists.undecided(context, chosen)):
             question = lists.asked(context, waiting, given)
             confirm(question["lines"], f"Approve {_holds(waiting)}, and send these changes?")
-            shown = question["marks"]
+            shown |= question["marks"]
         results = [
             decide(context, hold_id, approve=True, who=who, place=Place.COMMAND, why=reason, shown=shown.get(hold_id))
             if given is None

@@ -131,7 +131,7 @@ def hold(request: Request, number: Number, first: First = 0, order: Text = ORDER
 @HOLDS.router.post("/holds/{number}/approve")
 def approve(request: Request, number: Number, person: Decider, form: Form) -> Response:
     """Approves a hold after a confirmation; the schedule (DAG catalog_recover) sends it."""
-    app, shown = context(request), None
+    app, shown = context(request), ""
     if lists.undecided(app, [number]):
         question = lists.asked(app, [number])
         action, back = f"/holds/{number}/approve", f"/holds/{number}"
@@ -163,7 +163,7 @@ def decline(request: Request, number: Number, person: Decider, form: Form) -> Re
 @HOLDS.router.post("/holds/{number}/reconsider")
 def reconsider(request: Request, number: Number, person: Decider, form: Form) -> Response:
     """Approves what these thresholds let through, for this once, after a confirmation, and declines the rest."""
-    app, shown = context(request), None
+    app, shown = context(request), ""
     given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
     thresholds = {name: _number(name, text.strip()) for name, text in given.items()}
     try:

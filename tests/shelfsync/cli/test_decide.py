@@ -190,3 +190,23 @@ def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(s
     assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
     assert quiet("sync") == (0, "", "")
     assert quiet("plan")[0] == 0, "what was declined waits for no person"
+
+
+def test_a_hold_reopened_while_the_question_about_another_waits_is_not_approved(stock, here, monkeypatch):
+    stock(s01=(10, 5))
+    here("sync")
+    assert here("holds", "decline", "1", "--user", "bob")[0] == 0
+    stock(s01=(10, 5), **dict.fromkeys(SKUS[20:60], ("1.60", 5)))
+    here("sync")
+    others = [one["hold_id"] for one in json.loads(here("holds", "list", "--json")[1])["data"]["holds"]]
+    assert others == [2]
+
+    def answer(question, **_):
+        assert "hold 2" in question or "1 hold" in question
+        assert here("holds", "reopen", "1", "--reason", "look again", "--user", "bob")[0] == 0
+        return True
+
+    monkeypatch.setattr("typer.confirm", answer)
+    _, out, _ = here("holds", "approve", "1", "2", "--reason", "both", "--json")
+    decided = {one["hold"]: (one["state"], one["decided"]) for one in json.loads(out)["data"]["holds"]}
+    assert decided == {1: ("open", False), 2: ("approved", True)}
