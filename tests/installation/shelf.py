@@ -51,7 +51,7 @@ def _wanted(row: dict[str, Any] | None, product: dict[str, Any]) -> dict[str, An
     stock = max(0, int(Decimal(row["quantity"]).to_integral_value(rounding=ROUND_FLOOR)))
     wanted: dict[str, Any] = {
         "price": Decimal(row["price"]).quantize(Decimal("0.001"), ROUND_DOWN),
-        "active": bool(row["active"]) and stock >= int(product["sales_buffer"]),
+        "active": bool(row["active"]) and stock >= int(product["sales_buffer"] or 0),
     }
     if row["max_sales_quantity"] is not None:
         wanted["max_sales_quantity"] = row["max_sales_quantity"]

@@ -134,7 +134,7 @@ class Chain:
         self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
         for number in self.holds:
             self.run("holds", "decline", number, "--reason", "a slip of a test")
-        self.run("sync")
+        self.run("sync", "--full")  # also the products that the sandbox was filled with
         for hold in self.document("holds", "list")["holds"]:
             if hold["subject"] == "catalog":  # the return from an approved slip is a hold, too
                 self.run("holds", "approve", "--yes", str(hold["hold_id"]), "--reason", "as it was before the test")

@@ -87,6 +87,8 @@ class CsvFile:
         self._quoted = quoted
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
+        self._vendor_place: int | None = None
+        """The vendor's column, once the header is read."""
         self._header_row = header_row
         self.unterminated = False
         """The last row has all its fields but no line break behind it: it may have been cut inside its last field."""
@@ -166,7 +168,7 @@ class CsvFile:
 
     def _parts(self, reader: Any, lines: _Lines, names: tuple[str, ...], rows: int) -> Iterator[_Part]:
         part, sample, header = _Part(), list[list[str]](), folded(names)
-        sku = self._place_of_sku(names)
+        sku, self._vendor_place = self._place_of("sku", names), self._place_of("vendor", names)
         while lines.pass_empty():
             columns = self._plain_columns(lines, header, sku)
             if part.taken and (columns or part.taken >= rows):
@@ -191,7 +193,9 @@ class CsvFile:
         if not self.is_delimited or not (block := lines.ahead()):
             return None
         columns = columns_of(block, self._delimiter, header, quoted=self._quoted)
-        if columns is None or (sku is not None and last_is_total(_rows(column[-1:] for column in columns)[0], sku)):
+        if columns is None or (
+            sku is not None and last_is_total(_rows(column[-1:] for column in columns)[0], sku, self._vendor_place)
+        ):
             return None
         lines.pass_over(block)
         return columns
@@ -207,10 +211,10 @@ class CsvFile:
         """Whether a last line without a line break cannot have been cut inside its last field."""
         return self._quoted and last.endswith('"')
 
-    def _place_of_sku(self, names: tuple[str, ...]) -> int | None:
+    def _place_of(self, ours: str, names: tuple[str, ...]) -> int | None:
         try:
-            return names.index(self._layout.sources(names, self._found.name, vendor=self._found.vendor)["sku"])
-        except (ConfigurationError, KeyError):  # a mapping hook may make it
+            return names.index(self._layout.sources(names, self._found.name, vendor=self._found.vendor)[ours])
+        except (ConfigurationError, KeyError, ValueError):  # a mapping hook may make it, or the file's name give it
             return None
 
     def _take(self, part: _Part, reader: Any, lines: _Lines, header: list[str]) -> None:
@@ -259,7 +263,7 @@ class CsvFile:
                 del part.intact[place]
             part.joined = [text for _, line, record in joined for text in self._damages(line, record, problem, width)]
         last = part.intact[-1] if part.intact and sku is not None else None
-        if last is not None and sku is not None and last_is_total(last, sku):
+        if last is not None and sku is not None and last_is_total(last, sku, self._vendor_place):
             del part.intact[-1]
             part.no_rows.append(_damage(part.line, 1, TOTAL, self._delimiter.join(last)))
             part.ends_in_total = True

@@ -232,14 +232,15 @@ def may_begin_no_row(first: str, names: Sequence[str]) -> bool:
     return not first.strip(_RULE) or first.strip().casefold() == names[0]
 
 
-def last_is_total(row: Sequence[str], sku: int) -> bool:
+def last_is_total(row: Sequence[str], sku: int, vendor: int | None = None) -> bool:
     """Whether the last row of a table is a total below it: it looks like one and has no SKU of its own, `SUM-100` and `Total 2` being some.
 
-    Without a word it has figures alone, and lacks more than the SKU.
+    Without a word it has figures alone, and lacks more than the SKU; one with a vendor is a product whose SKU is missing.
     """
     own = row[sku].strip()
     filled = [cell for cell in row if cell.strip()]
-    if not own and 0 < len(filled) < len(row) - 1 and all(map(is_number, filled)):
+    has_vendor = vendor is not None and bool(row[vendor].strip())
+    if not own and not has_vendor and 0 < len(filled) < len(row) - 1 and all(map(is_number, filled)):
         return True
     word = _COUNTED.fullmatch(own) or (_TOTALS.fullmatch(own) and not any(sign.isdigit() for sign in own))
     return totals_line(row) and (not own or bool(word))

@@ -165,8 +165,9 @@ class Workbook:
                 self._show_amounts(sheet.name, names, left, part[:rows], numbers)
                 yield self._chunk(names, part[:rows], numbers, no_rows)
                 part, numbers, no_rows = part[rows:], numbers[rows:], []
-        sku = self._key_places(names).get("sku")
-        if part and sku is not None and last_is_total(_filled_texts(part[-1][: len(names)]), sku):
+        keys = self._key_places(names)
+        sku = keys.get("sku")
+        if part and sku is not None and last_is_total(_filled_texts(part[-1][: len(names)]), sku, keys.get("vendor")):
             no_rows.append(_no_row(numbers[-1], _filled_texts(part.pop()[: len(names)]), TOTAL))
         if part or no_rows:
             total += len(part)

@@ -207,6 +207,7 @@ def test_a_line_of_delimiters_is_no_row(file, read, line, at):
         ("v,,8,12", False),  # it may be a product
         (",,Milk,", False),
         (",7,8,", False),
+        ("101,,8,", False),  # a store with a number as its key
     ],
 )
 def test_a_total_without_a_word_is_no_row_at_the_end_alone(file, read, line, beside):
