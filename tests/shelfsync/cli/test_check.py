@@ -177,8 +177,8 @@ def test_barcodes_with_a_wrong_check_digit_are_counted(here, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
-    checked = run("check", SHELFSYNC_SCOPE="demo-chain")
+def test_a_name_that_no_setting_has_is_a_warning_of_check(process):
+    checked = process("check", SHELFSYNC_SCOPE="demo-chain")
     line = "SHELFSYNC_SCOPE is set, and there is no such setting; the nearest is SHELFSYNC_RATE_LIMIT__SCOPE"
     assert checked.returncode == 0
     assert f"warning: {line}" in checked.stdout
