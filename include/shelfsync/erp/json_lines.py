@@ -78,7 +78,7 @@ class JsonLines(CsvFile):
     def _cells(self, column: Sequence[Any]) -> list[Any]:
         return [None if value == "" else value for value in column]
 
-    def _place_of_sku(self, names: tuple[str, ...]) -> None:
+    def _place_of(self, ours: str, names: tuple[str, ...]) -> None:
         """No total stands below objects."""
 
     def keys(self, names: tuple[str, ...]) -> dict[str, str]:
