@@ -17,6 +17,7 @@ SELECT
     coalesce(product.active AND listing.active, false) AS active,
     coalesce(listing.max_per_order, product.max_per_order) AS max_sales_quantity,
     product.department AS category,
+    product.name AS name,
     changed.changed_at,                                               -- for the figures of freshness
     least(changed.xact, pg_snapshot_xmin(pg_current_snapshot())::text::numeric) AS xact
 FROM changed
