@@ -152,7 +152,8 @@ class Calls:
         return pause_or_forget_vendor.switch_history(self.context)
 
     def paused(self) -> list[str]:
-        return pause_or_forget_vendor.paused(self.context)
+        found: list[str] = self.switches()["paused"]
+        return found
 
     def restore(self, vendor: str, **order: Any) -> dict[str, Any]:
         return restore.restore(self.context, vendor, **order)

@@ -65,10 +65,10 @@ class Styles:
         """
         if self._ambiguous is None:
             return
-        cell = self._of_other_style()
+        cell = self.other_style()
         if cell is None and self._clear == self._others:
-            rival = next((one for one in others if one is not self and one._of_other_style()), None)  # noqa: SLF001
-            cell = None if rival is None else f"{rival._of_other_style()} in {rival.where}"  # noqa: SLF001
+            rivals = ((one.other_style(), one.where) for one in others if one is not self)
+            cell = next((f"{other} in {where}" for other, where in rivals if other is not None), None)
         if cell is not None:
             raise DataError(
                 f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
@@ -76,7 +76,7 @@ class Styles:
                 f" {THOUSANDS_MARK}."
             )
 
-    def _of_other_style(self) -> str | None:
+    def other_style(self) -> str | None:
         """A cell that shows another decimal mark than that of the settings, unless it is a slip of the pen."""
         clear = self._clear + (self._unclear if self._thousandths else 0)
         return self._both_marks or (self._other if self._others >= SHARE * clear else None)

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def paused(context: Context) -> list[str]:
-    """One line for each switch: who stopped what and why."""
-    with context.engine.connect() as connection:
-        return kill_switch.lines(connection)
-
-
 def switch_history(context: Context) -> dict[str, Any]:
     """`{"paused": [...], "history": [...]}`: what is stopped, and the last changes of every switch."""
     with context.engine.connect() as connection:
