@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from shelfsync.inbox.events import Subscription
+from shelfsync.platform.jobs import wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection
@@ -18,6 +19,10 @@ START = dt.datetime(2026, 3, 2, 4, 0, tzinfo=dt.UTC)
 
 LOOKS_MAX = 1000
 """An hour of waiting is 366 looks at the tables, and each end of a job is one more."""
+SLICE_S = wait.LOOK_AGAIN_S
+"""A notification ends a pause at the end of such a slice."""
+NOTIFIED_LOOK_S = 60.0
+"""Between two looks of a wait that notifications reach: a look is three statements, and a wait for lost events has hundreds."""
 
 
 class VirtualClock:
@@ -27,6 +32,9 @@ class VirtualClock:
         self._platform = platform
         self._lock = threading.RLock()
         self._past_s = 0.0
+        self.stored = 0
+        """Events that the receiver has stored."""
+        self.is_notified = False
 
     def now(self) -> dt.datetime:
         return START + dt.timedelta(seconds=self._past_s)
@@ -43,32 +51,40 @@ class VirtualClock:
             self._past_s = round(self._past_s + micros / 1_000_000, 6)
             self._platform(micros / 1_000_000)
 
-    def restart(self) -> None:
+    def restart(self, *, is_notified: bool = False) -> None:
+        """`is_notified`: an event that the receiver stores wakes every wait."""
         self._past_s = 0.0
+        self.is_notified = is_notified
+        wait.LOOK_AGAIN_S = NOTIFIED_LOOK_S if is_notified else SLICE_S
 
 
 class VirtualSubscription(Subscription):
-    """The pauses of a wait in virtual time. No notification arrives, so a wait relies on its own polls; a wait that never ends is a bug."""
+    """The pauses of a wait in virtual time; without notifications it relies on its own looks. A wait that never ends is a bug."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, world: VirtualClock) -> None:
         super().__init__()
         self._clock = clock
-        self._looks = 0
+        self._world = world
+        self._looks = self._known = 0
 
     def look(self) -> None:
         super().look()
+        self._known = self._world.stored
         self._looks += 1
         if self._looks > LOOKS_MAX:
             raise AssertionError(f"I15: a wait has not ended after {LOOKS_MAX} looks")
 
     def noticed(self, jobs: Collection[str] | None) -> bool:
-        return False
+        return self._world.is_notified and self._world.stored != self._known
 
     async def pause(self, seconds: float, jobs: Collection[str] | None) -> None:
-        self._clock.sleep(seconds)
+        left_s = seconds
+        while left_s > 0 and not self.noticed(jobs):
+            self._clock.sleep(min(left_s, SLICE_S))
+            left_s -= SLICE_S
 
 
 @contextlib.asynccontextmanager
-async def subscribed(clock: Clock) -> AsyncIterator[Subscription]:
+async def subscribed(clock: Clock, world: VirtualClock) -> AsyncIterator[Subscription]:
     """What the waits of a process get in the place of the database's notifications."""
-    yield VirtualSubscription(clock)
+    yield VirtualSubscription(clock, world)
