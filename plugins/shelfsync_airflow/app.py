@@ -60,6 +60,12 @@ def raised_to_airflow() -> Iterator[None]:
         raise AirflowFailException(message) from None
     except TryAgainError as error:
         raise error.with_traceback(None) from None
+    except Exception as error:
+        from shelfsync.store.engine import trouble
+
+        if isinstance(final := trouble(error), ConfigurationError):
+            raise AirflowFailException(str(final)) from None
+        raise
 
 
 class AfterItsTime(RetryPolicy):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import traceback
 
+import psycopg
 import pytest
+import sqlalchemy as sa
 from airflow.sdk import RetryAction
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
@@ -38,6 +40,17 @@ def test_what_no_repetition_mends_fails_at_once_with_its_one_line(error: Excepti
     assert str(raised.value) == f"{LINE} [{error.page}]"
     assert traceback.format_exception(raised.value)[-1].count("\n") == 1
     assert "During handling" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_right_that_the_own_database_does_not_give_is_final_and_a_lock_of_it_is_not() -> None:
+    forbidden = psycopg.errors.InsufficientPrivilege("permission denied for table run")
+    said = r"permission denied for table run\. Let its administrator grant"
+    with pytest.raises(AirflowFailException, match=said), raised_to_airflow():
+        raise sa.exc.ProgrammingError("SELECT 1", None, forbidden)
+    locked = sa.exc.OperationalError("SELECT 1", None, psycopg.errors.LockNotAvailable("lock timeout"))
+    with pytest.raises(sa.exc.OperationalError) as raised, raised_to_airflow():
+        raise locked
+    assert raised.value is locked
 
 
 def test_a_run_that_was_overtaken_is_left_out_not_failed() -> None:

@@ -208,8 +208,10 @@ class SqlSource:
         try:
             return Claim(_rows(session.number(bare(own)) if own else session.count(sql)), how)
         except sa.exc.SQLAlchemyError as error:
-            if own and diagnosis.is_of_statement(error, session.url, 0):
-                raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
+            if diagnosis.is_of_statement(error, session.url, 0 if own else 1):
+                if own:
+                    raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
+                raise self._statement_error(error, session, "the count of the SELECT") from None
             raise self._broken(error, session, "while its rows were counted") from None
 
     def _check_count(self, session: Session) -> None:

@@ -391,6 +391,7 @@ _WORDS = {
     Fault.STARTING: (
         "the database system is ",
         "not accepting connections",
+        "not currently accepting connections",
         "server is in hot standby",
         "server is not in hot standby",
         "session is read-only",

@@ -27,7 +27,7 @@ from sqlalchemy.exc import (
 from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.storable import json_text
-from shelfsync.store.database_fault import Fault
+from shelfsync.store.database_fault import Fault, Next
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,9 +243,15 @@ def reached(engine: Engine) -> Iterator[Connection]:
         raise UnreachableError(setting, problem, f"{fault.remedy}; then run the command again.") from None
 
 
-def trouble(error: BaseException) -> TryAgainError | None:
-    """A failure of the server itself as one line: a full disk, a lock, a restart; None if the error is of another kind."""
+def trouble(error: BaseException) -> ConfigurationError | TryAgainError | None:
+    """A failure of the server itself as one line: a full disk, a lock, a restart; None if the error is of another kind.
+
+    ConfigurationError: the server works, and a person grants a right, raises a limit or corrects the address.
+    """
     fault = fault_of(error)
+    if fault is not None and fault.next in {Next.RIGHTS, Next.ADDRESS}:
+        problem = f"the database of shelfsync {fault.what}: {_first_line(error)}"
+        return ConfigurationError("SHELFSYNC_DATABASE_URL", problem, f"{fault.remedy} for the user of the URL.")
     known = isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError)
     if (fault is None or not fault.passes) and not known:
         return None

@@ -100,6 +100,29 @@ def test_a_count_that_the_database_does_not_accept_ends_with_three(erp_url):
     assert "SHELFSYNC_ERP__COUNT_SQL" in str(error)
 
 
+def test_a_right_that_is_taken_away_before_the_count_ends_with_three(erp_url, erp_engine):
+    """The automatic count is a statement like the SELECT: what no repetition mends is final there too."""
+    role = f"reader_{sa.make_url(erp_url).database}"
+    execute(erp_engine, "CREATE TABLE item AS " + ROWS.format("1"))
+    execute(erp_engine, f"CREATE ROLE {role} LOGIN PASSWORD 'canary-password-7'")
+    execute(erp_engine, f"GRANT SELECT ON item TO {role}")
+    url = sa.make_url(erp_url).set(username=role, password="canary-password-7").render_as_string(hide_password=False)
+
+    def read_and_revoke() -> None:
+        with open_source(ErpSettings(url=url, sql="SELECT * FROM item")).read() as extract:
+            for _ in extract:
+                execute(erp_engine, f"REVOKE SELECT ON item FROM {role}")
+
+    try:
+        error = error_of(read_and_revoke)
+    finally:
+        execute(erp_engine, f"DROP OWNED BY {role}")
+        execute(erp_engine, f"DROP ROLE {role}")
+    assert error.exit_code == ExitCode.CONFIGURATION
+    assert str(error).startswith("SHELFSYNC_ERP__SQL: ")
+    assert "GRANT SELECT" in str(error)
+
+
 def test_a_lock_timeout_of_postgresql_itself_is_told_as_a_lock(erp_url, erp_engine):
     execute(erp_engine, "CREATE TABLE item AS " + ROWS.format("1"))
     url = f"{erp_url}{'&' if '?' in erp_url else '?'}options=-c%20lock_timeout%3D50"

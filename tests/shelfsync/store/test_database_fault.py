@@ -157,6 +157,11 @@ CASES = [
     ("postgresql", psycopg.OperationalError("FATAL:  sorry, too many clients already"), Fault.FULL),
     ("postgresql", psycopg.OperationalError("FATAL:  the database system is starting up"), Fault.STARTING),
     ("postgresql", psycopg.OperationalError('FATAL:  database "erp" does not exist'), Fault.UNKNOWN_NAME),
+    (
+        "postgresql",
+        psycopg.OperationalError('FATAL:  database "erp" is not currently accepting connections'),
+        Fault.STARTING,
+    ),
     ("postgresql", psycopg.OperationalError("consuming input failed: server closed the connection"), Fault.LOST),
     *[("mysql", pymysql.err.OperationalError(number, "words"), Fault.LOCKED) for number in (1205, 3572)],
     *[("mariadb", pymysql.err.OperationalError(number, "words"), Fault.FULL) for number in (1040, 1203, 1226)],
@@ -233,6 +238,22 @@ def test_shelfsyncs_own_database_that_is_full_read_only_or_restarted_is_named_as
         with pytest.raises(sa.exc.DBAPIError) as standby:
             connection.exec_driver_sql("CREATE TABLE nothing (n int)")
     assert isinstance(engine.trouble(standby.value), TryAgainError)
+    role = f"restored_{threading.get_native_id()}"
+    with psycopg.connect(database_url, autocommit=True) as admin:
+        admin.execute("CREATE TABLE of_another (n int)")
+        admin.execute(f"CREATE ROLE {role}")
+        try:
+            with ours.connect() as connection:
+                connection.exec_driver_sql(f"SET ROLE {role}")
+                with pytest.raises(sa.exc.DBAPIError) as forbidden:
+                    connection.exec_driver_sql("SELECT * FROM of_another")
+                connection.invalidate()
+        finally:
+            admin.execute(f"DROP ROLE {role}")
+    final = engine.trouble(forbidden.value)
+    assert isinstance(final, ConfigurationError)
+    assert not isinstance(final, UnreachableError)
+    assert "does not allow it: permission denied for table of_another. Let its administrator grant" in str(final)
     with ours.connect() as connection, pytest.raises(sa.exc.DBAPIError) as ours_is_at_fault:
         connection.exec_driver_sql("SELECT * FROM absent")
     assert engine.trouble(ours_is_at_fault.value) is None
