@@ -363,7 +363,7 @@ _ORACLE = _each(
 _SQLITE = _each(
     {
         Fault.LOCKED: (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
-        Fault.SNAPSHOT: (sqlite3.SQLITE_SCHEMA,),
+        Fault.SNAPSHOT: (sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_ROLLBACK),
         Fault.SLOW: (sqlite3.SQLITE_INTERRUPT,),
         Fault.CANCELED: (sqlite3.SQLITE_ABORT,),
         Fault.EXHAUSTED: (sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL),
@@ -374,7 +374,7 @@ _SQLITE = _each(
         Fault.REJECTED: (sqlite3.SQLITE_ERROR,),
     }
 )
-"""SQLite's primary result codes; a file that is being copied looks damaged."""
+"""SQLite's result codes; a file that is being copied looks damaged. What a dead writer left is rolled back by the next who may write."""
 _NUMBERS = {"mysql": _MYSQL, "mariadb": _MYSQL, "mssql": _SQL_SERVER, "oracle": _ORACLE, "sqlite": _SQLITE}
 """Dialect -> number -> fault."""
 
@@ -466,7 +466,7 @@ def _numbers(error: BaseException, text: str, dialect: str) -> Iterator[int | st
     """The server's and the driver's own numbers in an exception, the outermost first."""
     if dialect == "sqlite":
         code = getattr(error, "sqlite_errorcode", None)
-        yield from () if code is None else (code & 0xFF,)
+        yield from () if code is None else (code, code & 0xFF)
         return
     if dialect == "oracle":
         for kind, number in _OF_ORACLE.findall(text):

@@ -224,6 +224,24 @@ def test_a_locked_sqlite_file_is_told_as_locked_and_a_damaged_one_as_damaged(tmp
     assert "failed within itself" in str(error)
 
 
+def test_a_sqlite_file_whose_writer_died_in_the_middle_is_no_wrong_select(tmp_path: Path):
+    """Who may not write cannot roll it back; the ERP does so with its next statement."""
+    file = tmp_path / "erp.db"
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as erp:
+        erp.execute("CREATE TABLE item (vendor, sku, price)")
+        erp.executemany("INSERT INTO item VALUES ('v', ?, 1)", [("s" * 300,)] * 100)
+        erp.execute("PRAGMA cache_size = 2")
+        erp.execute("BEGIN")
+        erp.execute("UPDATE item SET price = 2, sku = sku || 'x'")
+        died = tmp_path / "died.db"
+        for end in ("", "-journal"):
+            (tmp_path / f"died.db{end}").write_bytes((tmp_path / f"erp.db{end}").read_bytes())
+    error = error_of(lambda: read(f"sqlite:///file:{died}?mode=ro&uri=true", "SELECT * FROM item"))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "one instant" in str(error)
+    read(f"sqlite:///{died}", "SELECT * FROM item")
+
+
 @pytest.mark.slow
 def test_mariadb_is_told_by_its_own_numbers(mariadb_port):
     url = f"mysql+pymysql://shop:canary-password-3@127.0.0.1:{mariadb_port}/erp"
