@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 
 APPROVE, DECLINE, ONCE = "Approve", "Decline", "Use these thresholds once"
 WHY, ALL = "why", "thresholds"
-TIMEOUT = "timeout"
 SHORTEST_S = 60.0
 LABEL_MAX = 250
 """Airflow's column takes no longer one."""
@@ -68,7 +67,7 @@ class ApproveHoldOperator(HITLOperator):
         self.hold = hold
 
     def execute(self, context: Context) -> Any:
-        """Opens the question until the next look, unless the hold is decided or superseded by now."""
+        """Opens the question until the next look, unless the hold is decided, expired or superseded by now."""
         from shelfsync.decisions.steps.decide import why_closed
         from shelfsync.decisions.steps.question import question as read_question
 
@@ -88,13 +87,12 @@ class ApproveHoldOperator(HITLOperator):
         (option,) = event["chosen_options"]
         self.validate_chosen_options([option])
         person = event["responded_by_user"]
-        who = TIMEOUT if person is None else str(person["name"] or person["id"])
+        if person is None:  # the next look
+            return self.execute(context)
+        who = str(person["name"] or person["id"])
         fields = event["params_input"] or {}
         with open_app(PLATFORM) as app:
-            if person is None:
-                result = _expire(app, self.hold["hold"])
-            else:
-                result = _decide(app, self.hold["hold"], option, fields, who, _key(context))
+            result = _decide(app, self.hold["hold"], option, fields, who, _key(context))
         if result is None:
             return self.execute(context)
         log.info("%s", result["line"])
@@ -191,17 +189,6 @@ def _decide(
         log.warning("%s; the question is asked again", error)
         return None
     return result
-
-
-def _expire(app: AppContext, hold: int) -> dict[str, Any] | None:
-    """Expires a hold whose time is over. None: it has time left, or it is decided; `execute` finds out which."""
-    from shelfsync.decisions.steps.decide import expire
-    from shelfsync.decisions.steps.question import question as read_question
-
-    question = read_question(app, hold, pages=None)
-    if question is None or question["left_s"] > 0:
-        return None
-    return expire(app, hold, who=TIMEOUT)
 
 
 def _key(context: Context) -> str:

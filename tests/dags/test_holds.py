@@ -163,11 +163,12 @@ def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -
         chosen_options=[DECLINE], params_input={"max_rows": None, "why": None}, responded_at=timezone.utcnow()
     )
     written(mistyped, "UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
+    asking: Any = {"dag": SimpleNamespace(dag_id="catalog_holds"), "run_id": "first"}
     for (number,) in mistyped.rows("SELECT hold_id FROM ledger.hold"):
         question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
         assert question.defaults == [DECLINE]
         with pytest.raises(AirflowSkipException, match="expired by timeout"):
-            question.execute_complete({}, unanswered.as_resume_event_payload(timedout=True))
+            question.execute_complete(asking, unanswered.as_resume_event_payload(timedout=True))
     assert mistyped.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "timeout")] * 2
     assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
     mistyped.erp.put("store-001", "c", "1.60", 10)

@@ -27,6 +27,8 @@ from shelfsync.catalog.steps import (
     urgent,
 )
 from shelfsync.cli.inspect import read_status
+from shelfsync.decisions.ledger import holds as ledger
+from shelfsync.decisions.ledger.tables import hold
 from shelfsync.decisions.state import Place
 from shelfsync.decisions.steps import decide, lists
 from shelfsync.decisions.steps.question import question
@@ -34,6 +36,7 @@ from shelfsync.explain.explain import explain
 from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.jobs import wait
 from shelfsync.platform.jobs.table import Kind
+from shelfsync.store.metadata import instant
 from shelfsync.warehouse import duck
 
 if TYPE_CHECKING:
@@ -213,8 +216,17 @@ class HoldCalls:
     def asked(self, hold_ids: list[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
         return lists.asked(self.context, hold_ids, thresholds)
 
-    def expire(self, hold_id: int, *, who: str) -> dict[str, Any]:
-        return decide.expire(self.context, hold_id, who=who)
+    def over(self, hold_id: int) -> None:
+        """The time of this hold is over, and nothing has visited it since."""
+        with self.context.engine.begin() as connection:
+            late = hold.update().where(hold.c.hold_id == hold_id)
+            connection.execute(late.values(expires_at=instant()))
+
+    def expire(self, hold_id: int) -> None:
+        """Its time is over, and the next visit of shelfsync expires it."""
+        self.over(hold_id)
+        with self.context.engine.begin() as connection:
+            assert ledger.expire(connection, hold_id=hold_id) == [hold_id]
 
     def reconsider(
         self, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None

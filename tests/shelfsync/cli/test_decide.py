@@ -210,3 +210,13 @@ def test_a_hold_reopened_while_the_question_about_another_waits_is_not_approved(
     _, out, _ = here("holds", "approve", "1", "2", "--reason", "both", "--json")
     decided = {one["hold"]: (one["state"], one["decided"]) for one in json.loads(out)["data"]["holds"]}
     assert decided == {1: ("open", False), 2: ("approved", True)}
+
+
+def test_an_approval_after_the_time_of_a_hold_asks_nothing_and_is_told_so(stock, here, monkeypatch, database_url):
+    stock(s01=(100, 5))
+    here("sync")
+    with sa.create_engine(database_url).begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET expires_at = now()"))
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: pytest.fail("asked about a hold that has expired"))
+    code, _, error = here("holds", "approve", "1", "--reason", "the price is right")
+    assert (code, "expired by timeout" in error, "holds reopen 1" in error) == (4, True, True)

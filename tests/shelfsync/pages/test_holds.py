@@ -127,7 +127,7 @@ def test_a_decided_hold_is_approved_only_after_it_was_reopened_with_a_reason(hel
     if how == "declined":
         _after(pages, "/holds/1/decline", reason="a typing error")
     else:
-        held.app.holds.expire(1, who="the clock")
+        held.app.holds.expire(1)
     late = _after(pages, "/holds/1/approve", reason="the other window", shown=before)
     assert (late.status_code, f"is {how} by " in late.text, "nothing was done" in late.text) == (409, True, True)
     one = pages.get("/holds/1").text

@@ -44,7 +44,7 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     with context.engine.begin() as connection:
         run = runs.read_run(connection, run_id)
         if not run.dry_run:
-            holds.expire(connection, Subject.CATALOG)
+            holds.expire(connection, subject=Subject.CATALOG)
 
     def read(connection: Connection, row: VendorRun) -> tuple[CaseFacts, _Decided]:
         if row.delta_path is None or row.state == VendorState.BUSY:

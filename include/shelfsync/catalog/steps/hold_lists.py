@@ -61,7 +61,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
             " then its changes stay held"
         )
     if expired:
-        line += f". {expired:,} expired without a decision: approve or decline them"
+        line += f". {expired:,} expired without a decision: reopen or decline them"
     brief = f"{len(found):,} holds wait for a person"
     if first is not None:
         brief += f", the first until {display.minute(first.expires_at)}"

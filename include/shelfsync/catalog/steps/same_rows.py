@@ -62,7 +62,7 @@ def pass_over(context: Context, run: Run, names: Sequence[str]) -> list[str]:
     with context.engine.begin() as connection:
         ended = same_rows.repeat(connection, run.run_id, same)
         record.clear_quarantine(connection, run.run_id, ended)
-        holds.expire(connection, Subject.CATALOG)  # as the guards do: of these vendors they see nothing
+        holds.expire(connection, subject=Subject.CATALOG)  # as the guards do: of these vendors they see nothing
     metrics.count("extract.vendors.same", len(ended))
     log.info("extract: %d of %d vendors were read again, the same", len(ended), len(names))
     return sorted(set(names).difference(ended))

@@ -214,7 +214,7 @@ def decide(
     why: str | None,
     thresholds: dict[str, Any] | None = None,
 ) -> bool:
-    """Approves, declines or expires an open hold, or declines an expired one, and records the decision. Returns False if it is decided."""
+    """Approves or declines an open hold, or declines an expired one, and records the decision. Returns False if it is decided."""
     undecided = [HoldState.OPEN, *([HoldState.EXPIRED] if state == HoldState.DECLINED else [])]
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_(undecided))
     decided = {"state": state, "decided_by": who, "why": why, "decided_at": instant(), "acts": hold.c.acts + 1}
@@ -240,15 +240,16 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
     return True
 
 
-def expire(connection: Connection, subject: Subject) -> list[int]:
-    """Expires the holds of a subject without a decision in time. Their rows stay held."""
-    late = sa.and_(hold.c.subject == subject, hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
+def expire(connection: Connection, *, subject: Subject | None = None, hold_id: int | None = None) -> list[int]:
+    """Expires the holds of a subject, or one hold, without a decision in time. Their rows stay held."""
+    chosen = hold.c.subject == subject if hold_id is None else hold.c.hold_id == hold_id
+    late = sa.and_(chosen, hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
     statement = hold.update().where(late)
     ended = {"state": HoldState.EXPIRED, "decided_by": TIMEOUT, "decided_at": instant(), "acts": hold.c.acts + 1}
     done = statement.values(ended)
     expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
-    for hold_id in expired:
-        add_decision(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT, place=Place.SHELFSYNC)
+    for number in expired:
+        add_decision(connection, number, HoldState.EXPIRED, who=TIMEOUT, place=Place.SHELFSYNC)
     return expired
 
 

@@ -1,4 +1,4 @@
-"""Decisions about holds: approve, decline, reopen, expire, or check again with other thresholds.
+"""Decisions about holds: approve, decline, reopen, or check again with other thresholds.
 
 The first decision stands, wherever it was taken. A later answer does nothing: it is reported and recorded. Only `reopen` undoes a decision.
 """
@@ -45,7 +45,7 @@ def decide(
     """
     given = _Given(HoldState.APPROVED if approve else HoldState.DECLINED, who, place, why, shown, asked_by)
     with context.engine.begin() as connection:
-        hold = known(connection, hold_id, lock=True)
+        hold = _locked(connection, hold_id, given)
         late = _late(context, connection, hold, given)
         if late is None:
             _decided(context, connection, hold, given)
@@ -71,17 +71,6 @@ def reopen(context: Context, hold_id: int, *, who: str, place: Place, why: str |
     if not done and not hold.may_be_approved:
         line = late_line(context, hold)
     log.warning("holds: %s", line)
-    return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
-
-
-def expire(context: Context, hold_id: int, *, who: str) -> dict[str, Any]:
-    """Expires a hold without a decision in time; returns the same as `decide`. Its rows stay held, as if it was declined."""
-    with context.engine.begin() as connection:
-        done = holds.decide(
-            connection, hold_id, HoldState.EXPIRED, who=who, place=Place.SHELFSYNC, why="no decision in time"
-        )
-        hold = known(connection, hold_id)
-    line = f"{hold.named} is expired by {who}; nothing of it is sent" if done else late_line(context, hold)
     return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
 
 
@@ -112,7 +101,7 @@ def reconsider(
     given = dataclasses.replace(given, state=HoldState.APPROVED if some else HoldState.DECLINED)
     with context.engine.begin() as connection:
         context.subjects[hold.subject].lock(connection, hold)  # first: the same order as renewing and releasing holds
-        now = known(connection, hold_id, lock=True)
+        now = _locked(connection, hold_id, given)
         late = _late(context, connection, now, given)
         as_seen = now.rows_path == hold.rows_path
         if late is None and as_seen:
@@ -131,7 +120,7 @@ def reconsider(
 def _not_checked(context: Context, hold_id: int, given: _Given) -> dict[str, Any]:
     """The result for a hold whose rule cannot be applied once more: it is decided, or the files of its run are gone."""
     with context.engine.begin() as connection:
-        hold = known(connection, hold_id, lock=True)
+        hold = _locked(connection, hold_id, given)
         gone = f"{hold.named}: the delta of run {hold.run_id} is no longer kept; nothing was done"
         late = _late(context, connection, hold, given) or gone
     return _decision(hold, late)
@@ -187,6 +176,13 @@ class _Given:
     why: str | None
     shown: str | None
     asked_by: str | None
+
+
+def _locked(connection: Connection, hold_id: int, given: _Given) -> Hold:
+    """The hold that an answer is about, locked. An approval finds it expired if its time is over, though no run has visited it since."""
+    if given.state == HoldState.APPROVED:
+        holds.expire(connection, hold_id=hold_id)
+    return known(connection, hold_id, lock=True)
 
 
 def _decided(
@@ -268,13 +264,21 @@ def late_line(context: Context, hold: Hold) -> str:
     if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
         return f"{superseded(hold)}; nothing was done"
     if hold.state == HoldState.APPROVED:
-        sent = "its changes are sent" if hold.released_at else "the next run sends its changes"
-        return (
-            f"{hold.named} is {hold.state}{by}{at} already, and {sent}; nothing was done."
-            f" {context.subjects[hold.subject].sent_shown(hold)}"
-        )
+        shown = f". {context.subjects[hold.subject].sent_shown(hold)}" if hold.released_at else ""
+        return f"{hold.named} is {hold.state}{by}{at} already, and {_becomes(hold)}; nothing was done{shown}"
     again = f". `shelfsync holds reopen {hold.hold_id} --reason TEXT` opens it again" if hold.may_be_reopened else ""
     return f"{hold.named} is {hold.state}{by}{at}; nothing was done{again}"
+
+
+def _becomes(hold: Hold) -> str:
+    """What becomes of the changes of an approved hold."""
+    if hold.released_at is not None:
+        return "its changes are sent"
+    if hold.superseded_by is None:
+        return "the next run sends its changes"
+    if hold.spent_at is None:
+        return f"run {hold.superseded_by} has a newer extract: what the ERP still has of these values is sent"
+    return f"the newer extract of run {hold.superseded_by} has not these values, so nothing of it is sent"
 
 
 def superseded(hold: Hold) -> str:

@@ -107,10 +107,10 @@ def known(context: Context, numbers: Iterable[int]) -> list[int]:
 
 
 def undecided(context: Context, numbers: Iterable[int]) -> list[int]:
-    """Those of these holds that may be approved now."""
+    """Those of these holds that may be approved now, in time."""
     with context.engine.connect() as connection:
-        found = [holds.read(connection, number) for number in numbers]
-    return [hold.hold_id for hold in found if hold is not None and hold.may_be_approved]
+        found = [known_hold(connection, number) for number in numbers if holds.left_s(connection, number) > 0]
+    return [hold.hold_id for hold in found if hold.may_be_approved]
 
 
 def open_of(

@@ -17,11 +17,12 @@ LOOK_S, LOOK_EACH_S = 300.0, 2.0
 
 
 def question(context: Context, hold_id: int, *, key: str | None = None, pages: str | None) -> dict[str, Any] | None:
-    """The question for a person: `{"subject", "body", "left_s", "look_s", "thresholds"}`; None if it need not be asked.
+    """The question for a person: `{"subject", "body", "left_s", "look_s", "thresholds"}`; None if it need not be asked. It expires a hold whose time is over.
 
     `left_s`: until the hold expires; `look_s`: until the next look whether it was decided elsewhere. `key`: the run of Airflow that asks. A hold that was reopened since is asked about by a newer run.
     """
-    with context.engine.connect() as connection:
+    with context.engine.begin() as connection:
+        holds.expire(connection, hold_id=hold_id)
         hold = holds.read(connection, hold_id)
         left_s = holds.left_s(connection, hold_id)
         look_s = max(LOOK_S, LOOK_EACH_S * holds.open_count(connection))

@@ -65,7 +65,7 @@ def renew(
     An extract without a proof of completeness ends no decision either.
     """
     assert run.generation is not None, "a plan has an extract"
-    holds.expire(connection, Subject.PROMOTIONS)
+    holds.expire(connection, subject=Subject.PROMOTIONS)
     holds.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
     approved = {hold.identity for hold in holds.approved(connection, Subject.PROMOTIONS)}
     decided = [] if run.complete else holds.in_force(connection, Subject.PROMOTIONS)

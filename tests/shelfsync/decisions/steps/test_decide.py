@@ -160,3 +160,64 @@ def test_thresholds_after_a_declined_hold_let_a_part_through_like_an_approval_af
     ]
     shop.app.holds.deliver(number)
     assert (price(shop, "s000"), price(shop, "s024")) == (Decimal("2.25"), Decimal("25.50"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["the whole", "a part"])
+def test_an_approval_after_the_time_of_a_hold_is_told_so_though_no_run_has_visited_it(shop, how):
+    number = _twenty_five(shop)
+    shop.app.holds.over(number)
+    if how == "the whole":
+        late = shop.app.holds.decide(number, approve=True, who="ada")
+    else:
+        late = shop.app.holds.reconsider(number, {"move": 0.6, "max_rows": 0}, who="ada")
+    assert (late["decided"], late["state"]) == (False, "expired")
+    assert "is expired by timeout at " in late["line"]
+    assert f"`shelfsync holds reopen {number} --reason TEXT` opens it again" in late["line"]
+    acts = [
+        (one["state"], one["decided_by"], one["ignored"] is None) for one in shop.app.holds.show(number)["decisions"]
+    ]
+    assert acts == [("expired", "timeout", True), ("approved", "ada", False)]
+    assert shop.app.holds.deliver(number)["vendors"] == []
+
+
+@pytest.mark.slow
+def test_a_hold_whose_time_is_over_can_be_declined(shop):
+    number = _twenty_five(shop)
+    mark = shop.app.holds.show(number)["mark"]
+    shop.app.holds.over(number)
+    assert shop.app.holds.decide(number, approve=False, who="ada", shown=mark)["state"] == "declined"
+
+
+@pytest.mark.slow
+def test_a_hold_reopened_while_its_question_finds_it_expired_stays_open(shop):
+    number = _twenty_five(shop)
+    shop.app.holds.over(number)
+    with shop.app.context.engine.begin() as connection:
+        assert table.decide(connection, number, HoldState.DECLINED, who="bob", place=Place.PAGE, why="no")
+        assert table.reopen(connection, number, who="eve", place=Place.PAGE, why="ask again", hours=1)
+        late = Apart(partial(shop.app.holds.question, number, pages=None))
+        late.waits(shop)
+    assert late.end()["left_s"] > 0
+    assert [act["state"] for act in shop.app.holds.show(number)["decisions"]] == ["declined", "open"]
+    shop.app.holds.over(number)
+    assert shop.app.holds.question(number, pages=None) is None
+    assert shop.app.holds.show(number)["state"] == "expired"
+
+
+@pytest.mark.slow
+def test_a_late_answer_is_told_what_becomes_of_an_approval_that_a_newer_run_superseded(shop):
+    number = _twenty_five(shop)
+    shop.app.holds.decide(number, approve=True, who="ada")
+    late = partial(shop.app.holds.decide, number, approve=False, who="bob")
+    assert "the next run sends its changes" in late()["line"]
+    with shop.app.context.engine.begin() as connection:
+        connection.execute(hold.update().values(superseded_by=7))
+    line = late()["line"]
+    assert "run 7 has a newer extract: what the ERP still has of these values is sent" in line
+    assert "next run sends" not in line
+    with shop.app.context.engine.begin() as connection:
+        table.spend(connection, [number])
+    line = late()["line"]
+    assert "the newer extract of run 7 has not these values, so nothing of it is sent" in line
+    assert "shows what was sent" not in line

@@ -86,6 +86,17 @@ def test_other_thresholds_for_once_send_what_they_let_through_and_decline_the_re
 
 
 @pytest.mark.slow
+def test_an_approval_after_the_time_of_a_held_campaign_is_told_so_though_no_run_has_visited_it(shop):
+    shop.erp.put("deep", "a", "1")
+    shop.sync()
+    holds = shop.world.app.holds
+    holds.over(1)
+    late = holds.decide(1, approve=True, who="ada")
+    assert (late["decided"], late["state"], "`shelfsync holds reopen 1" in late["line"]) == (False, "expired", True)
+    assert approved_waiting(shop.world.app.context) == []
+
+
+@pytest.mark.slow
 def test_a_held_campaign_expires_and_stays_held_until_it_is_reopened(make_shop):
     shop = make_shop(guards={"hold_hours": 1e-9})
     shop.erp.put("deep", "a", "1")
