@@ -68,8 +68,7 @@ class JobsTrigger(BaseTrigger):
             try:
                 facts = await self.facts(json.loads(self.shard))
             except Exception as error:  # noqa: BLE001  whatever it is, the wait goes on, or ends with its reason
-                final = isinstance(error, ConfigurationError) and not isinstance(error, UnreachableError)
-                why = await asyncio.to_thread(_reason, error)
+                final, why = await asyncio.to_thread(_reason, error)
                 if final or time.monotonic() > until_s:
                     self.log.error("the wait has failed: %s", why)  # noqa: TRY400  the one line is the whole message
                     yield TaskFailedEvent()
@@ -139,11 +138,15 @@ def _wait(kind: str, run: int | str, chain: str | None) -> tuple[AppContext, Cal
     return app, partial(until_ended, kind=Kind(kind), wait_s=most_s)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception) -> tuple[bool, str]:
+    """Whether no repetition mends it, and why."""
     from shelfsync.platform.jobs.job import reason_of
     from shelfsync.secret_mask import mask
+    from shelfsync.store.engine import trouble
 
-    return mask(reason_of(error))
+    known = trouble(error) or error
+    final = isinstance(known, ConfigurationError) and not isinstance(known, UnreachableError)
+    return final, mask(reason_of(known))
 
 
 ASSET = "shelfsync_erp_changes"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
+import sqlalchemy as sa
 from airflow.sdk import DAG
 from airflow.triggers.base import TaskFailedEvent, TaskSuccessEvent
 
@@ -44,6 +47,25 @@ def test_it_looks_again_and_fails_only_after_its_time(
 
     monkeypatch.setattr(wait, "AWAY_S", 60.0)
     assert isinstance(asyncio.run(back_meanwhile()), TaskSuccessEvent)
+
+
+def test_a_right_that_the_database_does_not_give_ends_it_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(wait, "LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr(wait, "AWAY_S", 5.0)
+    role = f"restored_{threading.get_native_id()}"
+    theirs = sa.make_url(world.database_url).set(username=role, password="canary-password-7")
+    with psycopg.connect(world.database_url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'canary-password-7'")
+        try:
+            monkeypatch.setenv("SHELFSYNC_DATABASE_URL", theirs.render_as_string(hide_password=False))
+            assert isinstance(asyncio.run(_first_event()), TaskFailedEvent)
+        finally:
+            admin.execute(f"DROP ROLE {role}")
+    out = capsys.readouterr().out
+    assert "permission denied" in out
+    assert "the wait goes on" not in out
 
 
 def test_a_wrong_setting_ends_it_at_once_and_its_task_has_no_retries(
