@@ -96,6 +96,8 @@ def words(row: Row) -> str:
     state = row["last_state"]
     if state is None:
         return "not read yet"
+    if state == VendorState.UNCHANGED and row["held"]:
+        return "nothing but held changes at the last run"
     if state not in _UNFINISHED or fails(row):
         return _ENDS.get(state, str(state))
     if row["at_work"]:

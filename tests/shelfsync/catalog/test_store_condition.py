@@ -68,3 +68,9 @@ def test_a_right_store_shows_the_erp_and_what_is_wrong_says_what_happens(row):
         assert not any(row[name] for name in ("pending", "in_flight", "unconfirmed", "held"))
     if fails(row) or is_late(row, late_s=LATE_S) or row["held"]:
         assert BY_ITSELF[now]
+
+
+def test_a_run_that_held_all_it_found_is_not_told_as_one_that_found_nothing():
+    held = RIGHT | {"last_state": "unchanged", "held": 400}
+    assert words(held) == "nothing but held changes at the last run"
+    assert words(RIGHT | {"last_state": "unchanged"}) == "nothing new at the last run"
