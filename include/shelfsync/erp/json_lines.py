@@ -1,17 +1,21 @@
 """A file with one JSON object a line, row by row, with the proofs of a CSV: a line that is no object is quarantined, and a cut last line is reported.
 
-The columns are the keys of the first lines. A number keeps its digits: it is never a float. A key that is not in a row is null.
+The columns are the keys of the first lines, and of each later line that has one more that is looked for: programs leave out what is null. A
+number keeps its digits: it is never a float. A key that is not in a row is null.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
 from decimal import Decimal
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from shelfsync.erp import first_bytes
 from shelfsync.erp.columns import COLUMNS
 from shelfsync.erp.csvfile import CsvFile, WrongValueError
 from shelfsync.erp.likely_cause import beginning
@@ -31,8 +35,19 @@ _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|(?P<rows>\[(?=\s*\{))|(?P<opened>[\[{])|(?P<closed>[\]}])'
 )
 _PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z_0-9]*"')
+_LINE_CHARACTERS_MAX = 2**20
+_DIGITS_MAX = 1000
 _EXACT = 10**15
 """Below it a program that counts in floats keeps every digit of a whole number."""
+
+
+class _NoNumber(str):
+    """What stands where a number should, and is none that can be counted with: NaN, Infinity, or one beyond all limits. It costs its value alone."""
+
+    __slots__ = ()
+
+
+_NO_KEYS = (bool, Decimal, list, dict, _NoNumber)
 
 
 class JsonLines(CsvFile):
@@ -44,6 +59,7 @@ class JsonLines(CsvFile):
 
     def __init__(self, found: FoundFile, layout: Layout, encoding: str) -> None:
         super().__init__(found, layout, ",", encoding)
+        self._names: tuple[str, ...] | None = None
 
     def likely_cause(self) -> DataError | None:
         """Why the lines do not have the rows that are looked for: the file is one document that has them inside."""
@@ -64,12 +80,35 @@ class JsonLines(CsvFile):
         )
 
     def _header(self, reader: Any) -> tuple[str, ...]:  # noqa: ARG002  the first lines are rows too
-        with self._open() as file:
-            names = {name: None for line in islice(file, _LINES_FOR_NAMES) for name in _keys(line)}
-        if not names:
+        if self._names is None:
+            self._names = self._keys_of_lines()
+        if not self._names:
             raise self.likely_cause() or DataError(
                 f"Not one of the first lines of {self._found.name} is a JSON object. Nothing was sent; let the ERP write one object a line."
             )
+        return self._names
+
+    @cached_property
+    def wanted(self) -> frozenset[str]:
+        """The keys that are read, in one case; with a mapping hook, which may read each, none is known."""
+        layout = self._layout
+        if layout.hook is not None:
+            return frozenset()
+        names = (layout.columns.get(ours, ours) for ours in layout.extract.names if ours not in layout.constants)
+        return frozenset(name.strip().casefold() for name in names)
+
+    def _keys_of_lines(self) -> tuple[str, ...]:
+        with self._open() as file:
+            lines = iter(lambda: file.readline(_LINE_CHARACTERS_MAX), "")
+            names = {name: None for line in islice(lines, _LINES_FOR_NAMES) for name in _keys(line)}
+            missing = self.wanted - {name.strip().casefold() for name in names} if names else frozenset()
+            with contextlib.suppress(UnicodeError, *first_bytes.CUT):  # the reading of the rows reports it at its place
+                while missing and (line := next(lines, "")):
+                    folded = line.casefold()
+                    if any(f'"{name}"' in folded for name in missing):
+                        late = [name for name in _keys(line) if name.strip().casefold() in missing]
+                        names |= dict.fromkeys(late)
+                        missing -= {name.strip().casefold() for name in late}
         return tuple(names)
 
     def _reader(self, lines: Iterator[str]) -> Any:
@@ -118,10 +157,12 @@ class _Objects:
             found = _object(line)
         except (ValueError, RecursionError) as error:
             raise csv.Error(f"no JSON object ({str(error)[:80]})") from None
-        unknown = next((name for name in found if name not in self._names), None)
+        wanted = self._file.wanted
+        late = (name for name in found if name not in self._names)
+        unknown = next((name for name in late if not wanted or name.strip().casefold() in wanted), None)
         if unknown is not None:
             raise csv.Error(f"the key {unknown!r} is not in the first {_LINES_FOR_NAMES} lines")
-        wrong = [name for name in self._keys.values() if isinstance(found.get(name), (bool, Decimal, list, dict))]
+        wrong = [name for name in self._keys.values() if isinstance(found.get(name), _NO_KEYS)]
         if wrong:
             vendor = self._keys.get("vendor")
             raise WrongValueError(
@@ -156,15 +197,15 @@ def _keys(line: str) -> list[str]:
 
 def _object(line: str) -> dict[str, Any]:
     found = json.loads(
-        line.lstrip(_BEFORE), parse_float=_number, parse_constant=_no_number, object_pairs_hook=_without_repeats
+        line.lstrip(_BEFORE),
+        parse_float=_number,
+        parse_int=_whole,
+        parse_constant=_NoNumber,
+        object_pairs_hook=_without_repeats,
     )
     if not isinstance(found, dict):
         raise ValueError("it is another value")  # noqa: TRY004  the caller reports every line alike
     return found
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -182,6 +223,8 @@ def _kind(value: Any) -> str:
         if isinstance(value, dict)
         else f"a number with a point or an exponent ({value})"
         if isinstance(value, Decimal)
+        else f"no number ({value[:40]})"
+        if isinstance(value, _NoNumber)
         else "a truth value"
     )
 
@@ -191,10 +234,14 @@ def _number(digits: str) -> Any:
     try:
         value = Decimal(digits)
     except ArithmeticError:
-        raise ValueError(f"the number {digits[:40]} is beyond every price and quantity") from None
+        return _NoNumber(digits)
     if "e" in digits.lower():
         return value
     return int(value) if -_EXACT < value < _EXACT and value == value.to_integral_value() else value
+
+
+def _whole(digits: str) -> Any:
+    return int(digits) if len(digits) <= _DIGITS_MAX else _NoNumber(digits)
 
 
 def _value(value: Any) -> Any:
