@@ -105,7 +105,9 @@ async def _show_in(
 async def _denied(request: Request, error: Exception) -> HTMLResponse:
     assert isinstance(error, HTTPException)
     title = {401: "Please log in", 403: "Not allowed", 404: "Not found"}.get(error.status_code, "This did not work")
-    return show(request, "message.html", title=title, status_code=error.status_code, message=str(error.detail))
+    page = show(request, "message.html", title=title, status_code=error.status_code, message=str(error.detail))
+    page.headers.update(error.headers or {})
+    return page
 
 
 async def _unreadable(request: Request, _: Exception | None) -> HTMLResponse:

@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote, urlencode
 
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -43,6 +44,14 @@ def test_every_page_and_form_is_among_these():
     routes = create_app(lambda: None, lambda: None).routes
     known = {re.sub(r"{\w+}", "{}", route.path) for route in routes} - {"/pages.css"}
     assert known | {"/{}"} == {*PATHS, *FORMS}
+
+
+def test_the_address_of_a_form_tells_how_it_is_sent():
+    client = TestClient(create_app(lambda: None, lambda: None))
+    for path in sorted({*FORMS} - {*PATHS}):
+        answer = client.get(path.format("1"))
+        assert (path, answer.status_code, answer.headers.get("allow")) == (path, 405, "POST")
+        assert "<h1>This did not work</h1>" in answer.text
 
 
 @pytest.fixture
