@@ -68,7 +68,7 @@ def _lost(crash_run: CrashRun, rejected: set[tuple[str, str]], held: int) -> lis
     finally:
         erp.dispose()
     sandbox = SandboxControl(crash_run.stack.addresses.sandbox_url)
-    comparison = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
+    comparison = compare(rows, {vendor: sandbox.held(vendor) for vendor in rows})
     lines = [line for line in comparison.differences if tuple(line.split(":")[0].split(" ")) not in rejected]
     if not comparison.equal:
         lines.append("platform and ERP have no SKU in common")

@@ -164,7 +164,7 @@ class Several:
         assert len({vendor for vendor, _ in rows}) == self.stores
         platform = SandboxControl(self.airflow.sandbox_url, f"{chain}-chain")
         try:
-            return shelf.differing(rows, lambda vendor: {one["sku"]: one for one in platform.products(vendor)})
+            return shelf.differing(rows, lambda vendor: {one["sku"]: one for one in platform.held(vendor)})
         finally:
             platform.close()
 

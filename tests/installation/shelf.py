@@ -29,7 +29,20 @@ def products(installation: Installation, vendor: str) -> dict[str, dict[str, Any
 
 def differences(installation: Installation) -> list[str]:
     """A line for each product of the platform that differs from the ERP (interface.md 2.1)."""
-    return differing(erp_rows(installation), lambda vendor: products(installation, vendor))
+    (chain,) = (one for one in installation.sandbox("GET", "/state")["chains"] if one["chain"] == CHAIN)
+    usual = {one["vendor"]: one["sales_buffer"] for one in chain["vendors"]}
+
+    def held(vendor: str) -> dict[str, dict[str, Any]]:
+        found = products(installation, vendor)
+        return {sku: one | {"sales_buffer": _buffer(one, usual[vendor])} for sku, one in found.items()}
+
+    return differing(erp_rows(installation), held)
+
+
+def _buffer(product: dict[str, Any], usual: int) -> int:
+    """A product that `shelfsync sandbox fill` made has the sales buffer of its vendor."""
+    own = product["sales_buffer"]
+    return usual if own is None else int(own)
 
 
 def differing(
@@ -51,7 +64,7 @@ def _wanted(row: dict[str, Any] | None, product: dict[str, Any]) -> dict[str, An
     stock = max(0, int(Decimal(row["quantity"]).to_integral_value(rounding=ROUND_FLOOR)))
     wanted: dict[str, Any] = {
         "price": Decimal(row["price"]).quantize(Decimal("0.001"), ROUND_DOWN),
-        "active": bool(row["active"]) and stock >= int(product["sales_buffer"] or 0),
+        "active": bool(row["active"]) and stock >= int(product["sales_buffer"]),
     }
     if row["max_sales_quantity"] is not None:
         wanted["max_sales_quantity"] = row["max_sales_quantity"]

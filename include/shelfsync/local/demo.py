@@ -124,7 +124,7 @@ def scenario(stack: RunningStack, catcher: MailCatcher, echo: Callable[[str], No
             _look(stack, catcher, echo)
             echo("comparing the sandbox with the ERP, SKU by SKU")
             rows = sample_chain.rows(erp)
-            comparison = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
+            comparison = compare(rows, {vendor: sandbox.held(vendor) for vendor in rows})
             wait_ended(stack, airflow, {EXPORT: runs[EXPORT]}, echo)
             _wait_fulfilled(stack, airflow, ours, order_id, echo)
         with ours.connect() as connection:

@@ -47,6 +47,14 @@ class SandboxControl:
         """The vendor's assortment as the platform holds it; prices are exact decimals."""
         return list(self._call("GET", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}/products")["products"])
 
+    def held(self, vendor: str) -> list[dict[str, Any]]:
+        """The same, each product with the sales buffer that counts: its own, or else its vendor's."""
+        (usual,) = (one["sales_buffer"] for one in self._state()["vendors"] if one["vendor"] == vendor)
+        return [
+            {**one, "sales_buffer": usual if one["sales_buffer"] is None else one["sales_buffer"]}
+            for one in self.products(vendor)
+        ]
+
     def put_products(self, vendor: str, products: Sequence[dict[str, Any]]) -> None:
         """Replaces the vendor's assortment; the vendor is created if it is new."""
         self._call("PUT", f"/chains/{self._chain}/vendors/{quote(vendor, safe='')}", {})

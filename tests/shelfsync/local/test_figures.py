@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from sandbox_fixture import LiveSandbox
 from shelfsync.local.figures import compare
+from shelfsync.local.sandbox_control import SandboxControl
 
 
 def erp(**row) -> dict:
@@ -40,6 +42,17 @@ def test_equal_is_equal_after_the_cut_and_by_the_sales_buffer() -> None:
 def test_every_kind_of_difference_is_found_and_named(row: dict, product: dict, named: str) -> None:
     (difference,) = compare(erp(**row), platform(**product)).differences
     assert difference.startswith(f"store-001 A: {named} is ")
+
+
+@pytest.mark.parametrize("buffer", [3, 4])
+def test_a_product_without_a_sales_buffer_of_its_own_has_that_of_its_vendor(buffer: int) -> None:
+    """As `shelfsync sandbox fill` makes them."""
+    with LiveSandbox() as platform:
+        platform.put_products("store-001", [{"sku": "A", "price": 4.555, "active": buffer == 3}])
+        platform.control("PUT", "chains/demo-chain/vendors/store-001", {"sales_buffer": buffer})
+        sandbox = SandboxControl(platform.base_url)
+        assert compare(erp(), {"store-001": sandbox.held("store-001")}).differences == []
+        sandbox.close()
 
 
 def test_a_product_that_left_the_erp_must_be_off_sale() -> None:

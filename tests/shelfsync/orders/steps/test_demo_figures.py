@@ -90,7 +90,7 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
             export=figures.export(connection, "demo/export"),
             requests=sandbox.requests_after(before),
             tables=figures.tables(connection),
-            comparison=compare(rows, {vendor: sandbox.products(vendor) for vendor in rows}),
+            comparison=compare(rows, {vendor: sandbox.held(vendor) for vendor in rows}),
             mails=tuple(Mail("a@example.com", f"{subject} for a decision", "text") for subject in demo.REPORTED),
         )
     hub.close()
@@ -130,7 +130,7 @@ def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
     sample.correct(engine, mistake)
     synced(world, "delta")
     rows = sample_chain.rows(engine)
-    result = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
+    result = compare(rows, {vendor: sandbox.held(vendor) for vendor in rows})
     shown = (PROJECT / "README.md").read_text(encoding="utf-8")
     synced_lines = "\n".join(figures.sync_lines({**found, "seconds": 33}, requests)).strip()
     assert synced_lines.replace("33 s", "… s") in shown
