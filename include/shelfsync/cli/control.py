@@ -109,13 +109,13 @@ def forget(
     with opened() as context:
         found = on_sale(context, vendor)
         lines, summary, rest = [], None, found
-        if found.skus and (take_off_sale or not (leave_on_sale or _left(vendor, found.line))):
+        if found.may_be_any and (take_off_sale or not (leave_on_sale or _left(vendor, found.line))):
             with progress() as report:
                 summary = send(context, vendor, key=f"forget/{uuid.uuid4()}", progress=report)
             lines, rest = summary.pop("lines"), on_sale(context, vendor)
-            if rest.skus:
+            if rest.may_be_any:
                 still = (
-                    f"forget: {rest.line} at vendor {vendor}, so it is not forgotten; {found.skus - rest.skus:,} were taken off sale."
+                    f"forget: {rest.line} at vendor {vendor}, so it is not forgotten; {max(0, found.skus - rest.skus):,} were taken off sale."
                     f" `shelfsync runs show {summary['run']}` and `shelfsync rejections list --vendor {vendor}` have the reasons."
                     " Run the command again, or with --leave-on-sale"
                 )
@@ -123,7 +123,7 @@ def forget(
                 return Answer(about, lines, PartlyFailedError(still))
         result = forget_vendor(context, vendor, why=given, who=who)
     lines += result.pop("lines")
-    lines += [f"{rest.line} and stay so"] if rest.skus else ["none of its products is on sale"]
+    lines += [f"{rest.line} and stay so"] if rest.may_be_any else ["none of its products is on sale"]
     return Answer({**result, "forgotten": True, "on_sale": rest.skus, "run": summary}, lines)
 
 

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from app_calls import open_calls
 from shelfsync.errors import ExitCode
+from shelfsync.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -76,3 +78,20 @@ def test_a_store_that_was_forgotten_with_products_on_sale_is_taken_off_sale_late
     assert (code, json.loads(output)["data"]["on_sale"]) == (0, 0)
     products = sandbox.products("store-002")
     assert [sku for sku, product in products.items() if product["active"]] == ["portal"], "no export has shown it"
+
+
+def test_a_store_whose_open_job_may_put_products_on_sale_is_not_forgotten_as_if_none_were(closed, sandbox, here):
+    assert here("forget", "store-002", "--take-off-sale", *WHY)[0] == 0
+    closed("store-001", "Lille")
+    with open_calls(Settings()) as app:
+        run = app.open_run("delta", "test/1", ())
+        vendors = [vendor for shard in app.extract(run) for vendor in shard["vendors"]]
+        for step in ("normalise", "diff", "guard", "batch", "deliver"):
+            app.step(step, run, vendors)
+    closed("store-001")
+    code, _, error = here("forget", "store-002", *WHY)
+    assert code == ExitCode.DATA
+    assert "0 of 8 products are on sale, and 1 open jobs may put some on sale, at vendor store-002" in error
+    code, output, _ = here("forget", "store-002", "--take-off-sale", *WHY)
+    assert (code, "none of its products is on sale" in output) == (0, True)
+    assert {sku for sku, product in sandbox.products("store-002").items() if product["active"]} <= {"portal"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.ledger import observations, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs, observations, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import counts
 from shelfsync.catalog.steps.pause_or_forget_vendor import give_up_old_plans, require_known
@@ -43,6 +43,8 @@ class OnSale:
     """SKUs that only the newest export or listing has, on sale."""
     known: int
     """SKUs of the baseline and those."""
+    open_jobs: int
+    """Jobs of the vendor that have not ended; what they put on sale is not in these numbers."""
     base_version: int
     rows: pa.Table
 
@@ -52,10 +54,16 @@ class OnSale:
         return self.acknowledged + self.observed
 
     @property
+    def may_be_any(self) -> bool:
+        """Whether any is on sale, or may be once the open jobs have ended."""
+        return bool(self.skus or self.open_jobs)
+
+    @property
     def line(self) -> str:
         """For a person."""
         seen = f", {self.observed:,} of them only by the newest export" if self.observed else ""
-        return f"{self.skus:,} of {self.known:,} products are on sale{seen}"
+        flying = f", and {self.open_jobs} open jobs may put some on sale," if self.open_jobs else ""
+        return f"{self.skus:,} of {self.known:,} products are on sale{seen}{flying}"
 
 
 def on_sale(context: Context, vendor: str) -> OnSale:
@@ -67,6 +75,7 @@ def on_sale(context: Context, vendor: str) -> OnSale:
         require_known(vendor, vendors.names(connection), "forget")
         base = vendors.current_baseline(connection, vendor)
         seen = observations.newest(connection, vendor)
+        open_jobs = len(jobs.open_jobs(connection, vendors=(vendor,)))
     baseline = completed(context.lake.read_or_empty(base and base.path, BASELINE), BASELINE)
     shown = completed(context.lake.read_or_empty(None if seen is None else seen.path, OBSERVED), OBSERVED)
     unknown = pc.invert(pc.is_in(column(shown, "sku"), value_set=column(baseline, "sku")))
@@ -77,6 +86,7 @@ def on_sale(context: Context, vendor: str) -> OnSale:
         acknowledged=pc.sum(column(baseline, "active").fill_null(True)).as_py() or 0,
         observed=extra.num_rows,
         known=every.num_rows,
+        open_jobs=open_jobs,
         base_version=0 if base is None else base.version,
         rows=compute_delta(SNAPSHOT.empty_table(), every, full=False, key=context.settings.platform.item_key),
     )
