@@ -17,6 +17,9 @@ from shelfsync.orders.steps.apply import apply
 from shelfsync.pages.app import create_app
 from shelfsync.pages.shell import Viewer
 
+SETTINGS = {"drift": {"propagation_s": 0}, "promotions": {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2}}
+"""Of the chain's world."""
+
 
 def guard(request: Request) -> None:
     request.state.viewer = Viewer("ada", may_decide=True, may_stop=True)
@@ -26,7 +29,8 @@ def product(sku: str) -> dict[str, object]:
     return {"sku": sku, "barcodes": [], "title": sku, "price": 9.0, "active": True}
 
 
-def _fill(world):
+def fill(world):
+    """Returns the id of the order."""
     for store in ("store-001", "store-002"):
         world.platform.put_products(store, [product(f"a{number}") for number in range(5)])
         for number in range(5):
@@ -58,9 +62,9 @@ def _fill(world):
 @pytest.fixture
 def shown(make_world):
     """A chain with something on each page: a hold, rejections, quarantine, differences, a paused store, alerts open and over, a promotion, an order."""
-    world = make_world(drift={"propagation_s": 0}, promotions={"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2})
+    world = make_world(**SETTINGS)
     with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's
-        order = beside.submit(_fill, world).result()
+        order = beside.submit(fill, world).result()
     assert [len(world.rows(f"SELECT FROM warehouse.{table}")) for table in ("customer_order", "promotion")] == [1, 1]
     with serving(uvicorn.Config(create_app(lambda: world.app.context, guard), log_level="warning")) as served:
         yield served, addresses(order)
