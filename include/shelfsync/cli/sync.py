@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import uuid
 from pathlib import Path
@@ -22,7 +23,7 @@ from shelfsync.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sized
+    from collections.abc import Callable, Iterator, Sized
 
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
@@ -153,7 +154,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
                 "it is about every vendor and every change; leave out the others", param_hint="--watch"
             )
         return _watch()
-    with opened(reports=True) as context:
+    with opened(reports=True) as context, _showing_holds(context, vendors):
         check_all(context, vendors)
         if skus:
             asyncio.run(clear_the_way(context, vendors))
@@ -161,6 +162,24 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
         with progress() as report:
             summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=report))
     return summed(summary)
+
+
+@contextlib.contextmanager
+def _showing_holds(context: Context, vendors: tuple[str, ...]) -> Iterator[None]:
+    """If the block raises an error, what waits for a person is a line beside it: no hold expires unseen while the ERP cannot be read."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from shelfsync.catalog.steps import hold_lists
+
+    try:
+        yield
+    except ShelfsyncError:
+        with contextlib.suppress(SQLAlchemyError, ShelfsyncError):
+            with context.engine.connect() as connection:
+                waits = hold_lists.waits(connection, vendors, run_id=0)
+            if waits is not None:
+                print_error(HeldError(waits["line"]))
+        raise
 
 
 def _watch() -> Answer:

@@ -192,6 +192,24 @@ def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(s
     assert quiet("plan")[0] == 0, "what was declined waits for no person"
 
 
+def test_an_erp_that_cannot_be_read_hides_no_hold(stock, here, tmp_path):
+    """Otherwise it would expire unseen while the ERP is away; the error of the run keeps its exit code."""
+    stock(s01=(100, 5))
+    assert here("sync", "--quiet")[0] == HELD
+    file = tmp_path / "stock.csv"
+    for broken in (lambda: file.write_text(""), file.unlink):
+        broken()
+        for words in ((), ("--vendor", "store-001")):
+            code, output, error = here("sync", "--quiet", *words)
+            held, failed = error.splitlines()
+            assert (code in {ExitCode.DATA, ExitCode.CONFIGURATION}, output) == (True, "")
+            assert "1 changes are held and wait for a person: 1 holds of 1 stores (store-001)" in held
+            assert "stock.csv" in failed
+    assert len(here("sync", "--quiet", "--vendor", "store-002")[2].splitlines()) == 1
+    assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
+    assert len(here("sync", "--quiet")[2].splitlines()) == 1
+
+
 def test_a_hold_reopened_while_the_question_about_another_waits_is_not_approved(stock, here, monkeypatch):
     stock(s01=(10, 5))
     here("sync")
