@@ -11,10 +11,11 @@ from shelfsync.catalog.ledger.tables import batch, extract, plan_sequence, run, 
 from shelfsync.catalog.state import PRIORITIES, BatchState
 from shelfsync.catalog.turn import Turn
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
+from shelfsync.store.bulk import among
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -145,13 +146,10 @@ def planned(connection: Connection, vendor: str, run_id: int) -> list[PlannedBat
     return [row for row in rows if row.generation == rows[0].generation]
 
 
-def halves_planned(connection: Connection, vendor: str, *, before: int) -> list[PlannedBatch]:
-    """Halves of older generations than `before` that were never sent."""
+def halves_planned(connection: Connection, names: Collection[str]) -> list[PlannedBatch]:
+    """Halves of these vendors that were never sent, of any generation."""
     statement = sa.select(*_COLUMNS).where(
-        batch.c.vendor == vendor,
-        batch.c.state == BatchState.PLANNED,
-        batch.c.generation < before,
-        batch.c.halved_from.is_not(None),
+        among(batch.c.vendor, names), batch.c.state == BatchState.PLANNED, batch.c.halved_from.is_not(None)
     )
     return _read(connection, statement.order_by(batch.c.batch_id))
 

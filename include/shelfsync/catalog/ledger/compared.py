@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import observations, rejections, runs, vendors
+from shelfsync.catalog.ledger import extracts, observations, rejections, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.tables import baseline, extract, run, vendor, vendor_run
 from shelfsync.catalog.ledger.vendors import BaselineVersion
 from shelfsync.catalog.state import RunState, VendorState
@@ -55,6 +55,38 @@ def for_diff(connection: Connection, run_id: int, names: Collection[str]) -> dic
         base = None if version is None else BaselineVersion(version, path, rows, generation, known_path)
         found[name] = Compared(base, bool(complete), *rest)
     return found
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """The ledger's facts for the guard of one vendor.
+
+    `base`, `known`: lake, the baseline of its diff and that one's last known values. `first`: no run of every SKU was acknowledged before.
+    """
+
+    base: str | None
+    known: str | None
+    first: bool
+    past: extracts.Past
+
+
+def for_guard(
+    connection: Connection, run_id: int, names: Collection[str], *, feeds: int, days: float
+) -> dict[str, Guarded]:
+    """By vendor, of those that the run knows. `feeds`: so many trusted extracts; `days`: as in `in_step_before`."""
+    past = extracts.past(connection, run_id, names, feeds=feeds)
+    of_diff = sa.and_(
+        baseline.c.vendor == vendor_run.c.vendor, baseline.c.version == sa.func.coalesce(vendor_run.c.base_version, 0)
+    )
+    statement = (
+        sa.select(
+            vendor_run.c.vendor, baseline.c.path, vendors.KNOWN_PATH, sa.not_(vendor_runs.in_step_before(days=days))
+        )
+        .select_from(vendor_run)
+        .outerjoin(baseline, of_diff)
+        .where(vendor_run.c.run_id == run_id, among(vendor_run.c.vendor, names))
+    )
+    return {name: Guarded(base, known, first, past[name]) for name, base, known, first in connection.execute(statement)}
 
 
 def known_paths(connection: Connection, names: Collection[str]) -> dict[str, tuple[str | None, str | None]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.ledger.tables import vendor_run
 from shelfsync.decisions.ledger.tables import hold
 from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, instant, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Collection
 
     from sqlalchemy.engine import Connection
 
@@ -75,32 +78,47 @@ def newest_change(connection: Connection, *, readings: int = 100) -> dt.datetime
     return connection.execute(_NEWEST_CHANGE, {"readings": readings}).scalar_one_or_none()
 
 
-def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
-    """The last `feeds` trusted extracts before a generation, and whether the snapshot repeats one from before the last of them."""
-    mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)
-    statement = sa.select(feed.c.rows, feed.c.snapshot_path, feed.c.run_id).where(mine, feed.c.trusted)
-    last = connection.execute(statement.order_by(feed.c.generation.desc()).limit(feeds)).all()
-    repeated: dt.datetime | None = None
-    undone: tuple[str, ...] = ()
-    if last and last[0].snapshot_path != snapshot_path:
-        mine_again = sa.select(feed.c.generation, feed.c.read_at).where(
-            mine, feed.c.trusted, feed.c.snapshot_path == snapshot_path
+def past(connection: Connection, run_id: int, names: Collection[str], *, feeds: int) -> dict[str, Past]:
+    """By vendor: the last `feeds` trusted extracts before the run's, and whether its snapshot repeats one from before the last of them."""
+    mine = sa.and_(feed.c.vendor == vendor_run.c.vendor, feed.c.generation < vendor_run.c.generation)
+
+    def newest_first(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+        return sa.select(*columns).where(mine).order_by(feed.c.generation.desc()).correlate(vendor_run)
+
+    last = newest_first(feed.c.snapshot_path, feed.c.run_id).where(feed.c.trusted).limit(1).lateral("last")
+    snapshot_path = sa.func.coalesce(vendor_run.c.erp_path, vendor_run.c.snapshot_path)
+    alike = newest_first(feed.c.generation, feed.c.read_at).where(feed.c.trusted, feed.c.snapshot_path == snapshot_path)
+    again = alike.limit(1).lateral("again")
+    statement = (
+        sa.select(
+            vendor_run.c.vendor,
+            sa.func.array(newest_first(feed.c.rows).where(feed.c.trusted).limit(feeds).scalar_subquery()),
+            sa.case((last.c.snapshot_path != snapshot_path, again.c.generation)),
+            again.c.read_at,
+            _newest_categories(mine).correlate(vendor_run),
+            newest_first(feed.c.unrestored_path).limit(1).scalar_subquery(),
+            last.c.run_id,
+            last.c.snapshot_path,
         )
-        again = connection.execute(mine_again.order_by(feed.c.generation.desc()).limit(1)).one_or_none()
-        if again is not None:
-            repeated = again.read_at
-            undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
-    newest = sa.select(feed.c.unrestored_path).where(mine).order_by(feed.c.generation.desc()).limit(1)
-    of_newest = sa.select(newest.scalar_subquery(), _newest_categories(mine))
-    unrestored, categories = connection.execute(of_newest).one()
-    trusted = last[0].run_id if last else None
-    return Past(tuple(row.rows for row in last), repeated, categories, undone, unrestored, trusted)
+        .select_from(vendor_run)
+        .outerjoin(last, sa.true())
+        .outerjoin(again, sa.true())
+        .where(vendor_run.c.run_id == run_id, among(vendor_run.c.vendor, names))
+    )
+    found = {}
+    for name, rows, repeats, read_at, categories, unrestored, trusted, last_path in connection.execute(statement).all():
+        undone = () if repeats is None else _approved_since(connection, run_id, name, repeats, last_path)
+        repeated_at = None if repeats is None else read_at
+        found[name] = Past(tuple(rows), repeated_at, categories, undone, unrestored, trusted)
+    return found
 
 
 def _approved_since(
-    connection: Connection, mine: sa.ColumnElement[bool], generation: int, snapshot_path: str
+    connection: Connection, run_id: int, vendor: str, generation: int, snapshot_path: str
 ) -> tuple[str, ...]:
     """Rows that were approved in the extracts after a generation, as long as all of them are this one snapshot."""
+    this = sa.select(vendor_run.c.generation).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == vendor)
+    mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < this.scalar_subquery())
     others = sa.select(feed.c.generation).where(
         mine, feed.c.trusted, feed.c.generation > generation, feed.c.snapshot_path != snapshot_path
     )

@@ -146,24 +146,27 @@ def guarded_lately(connection: Connection, names: Iterable[str], *, days: float)
     return _read(connection, statement.order_by(vendor_run.c.generation, vendor_run.c.vendor))
 
 
-def in_step_before(connection: Connection, name: str, generation: int, *, days: float) -> bool:
-    """Whether a run of every SKU was acknowledged before this generation; a run of named SKUs does not count.
+def in_step_before(*, days: float) -> sa.ColumnElement[bool]:
+    """Whether a run of every SKU was acknowledged before the vendor's run, within a query; a run of named SKUs does not count.
 
     A vendor older than `days` counts as acknowledged, because its first runs may be removed by now.
     """
+    before = vendor_run.alias("before")
     whole = (
         sa.select(run.c.run_id)
-        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .join(before, before.c.run_id == run.c.run_id)
         .where(
-            vendor_run.c.vendor == name,
-            vendor_run.c.generation < generation,
-            vendor_run.c.state == VendorState.ACKNOWLEDGED,
+            before.c.vendor == vendor_run.c.vendor,
+            before.c.generation < vendor_run.c.generation,
+            before.c.state == VendorState.ACKNOWLEDGED,
             sa.func.cardinality(run.c.skus) == 0,
             sa.not_(run.c.dry_run),
         )
     )
-    old = sa.select(vendor.c.vendor).where(vendor.c.vendor == name, vendor.c.created_at < after(-days * 86_400))
-    return bool(connection.execute(sa.select(sa.or_(whole.exists(), old.exists()))).scalar_one())
+    old = sa.select(vendor.c.vendor).where(
+        vendor.c.vendor == vendor_run.c.vendor, vendor.c.created_at < after(-days * 86_400)
+    )
+    return sa.or_(whole.correlate(vendor_run).exists(), old.correlate(vendor_run).exists())
 
 
 def read_all(connection: Connection, run_id: int) -> list[VendorRun]:

@@ -10,10 +10,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger.tables import baseline, vendor
 from shelfsync.platform.jobs.table import job
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -44,8 +45,8 @@ class BaselineVersion:
     """The same SKUs with the last known value where it is unknown: what the guards compare with. Often `path` itself."""
 
 
-_KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
-BASELINE_COLUMNS = (baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, _KNOWN_PATH)
+KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
+BASELINE_COLUMNS = (baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, KNOWN_PATH)
 """Those of `BaselineVersion`."""
 
 
@@ -100,26 +101,23 @@ def clear_failures(connection: Connection, name: str) -> None:
 
 def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
     """The version in force, or None while nothing was ever acknowledged."""
+    return current_baselines(connection, [name]).get(name)
+
+
+def current_baselines(connection: Connection, names: Collection[str]) -> dict[str, BaselineVersion]:
+    """The versions in force, by vendor, of those of which something was ever acknowledged."""
     statement = (
-        sa.select(*BASELINE_COLUMNS)
+        sa.select(vendor.c.vendor, *BASELINE_COLUMNS)
         .join(vendor, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version))
-        .where(vendor.c.vendor == name)
+        .where(among(vendor.c.vendor, names))
     )
-    row = connection.execute(statement).one_or_none()
-    return None if row is None else BaselineVersion(*row)
+    return {name: BaselineVersion(*columns) for name, *columns in connection.execute(statement)}
 
 
 def baseline_of_version(connection: Connection, name: str, version: int) -> str | None:
     """Lake path of one version of the acknowledged state; None for version 0, when nothing was acknowledged."""
     statement = sa.select(baseline.c.path).where(baseline.c.vendor == name, baseline.c.version == version)
     return connection.execute(statement).scalar_one_or_none()
-
-
-def paths_of_version(connection: Connection, name: str, version: int) -> tuple[str | None, str | None]:
-    """The same, and the path of its last known values."""
-    of_version = (baseline.c.vendor == name, baseline.c.version == version)
-    row = connection.execute(sa.select(baseline.c.path, _KNOWN_PATH).where(*of_version)).one_or_none()
-    return (None, None) if row is None else (row[0], row[1])
 
 
 def names_path(connection: Connection, name: str) -> str | None:

@@ -17,13 +17,14 @@ from shelfsync.store.metadata import instant
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.bisection import SuspectBatch
     from shelfsync.catalog.bodies import Batch
+    from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import BaselineVersion
@@ -36,7 +37,14 @@ def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
 
-    def read(connection: Connection, row: VendorRun) -> _Facts:
+    known: dict[str, BaselineVersion] = {}
+    halves: list[PlannedBatch] = []
+
+    def ahead(connection: Connection, found: Collection[str]) -> None:
+        known.update(vendors.current_baselines(connection, found))
+        halves[:] = batches.halves_planned(connection, found)
+
+    def read(_: Connection, row: VendorRun) -> _Facts:
         if row.state in {VendorState.UNCHANGED, VendorState.BUSY}:
             raise Skip("nothing to send")
         if row.released_path is None:
@@ -44,13 +52,13 @@ def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
         if row.batched_at is not None:
             raise Done
         again = run.dry_run or run.full or run.skus  # they retry the whole batch: the cause may have been corrected
-        left = [] if again else suspects(context, connection, row.vendor, before=row.generation)
-        return _Facts(run, vendors.current_baseline(connection, row.vendor), left)
+        older = (half for half in halves if half.vendor == row.vendor and half.generation < row.generation)
+        return _Facts(run, known.get(row.vendor), [] if again else suspects(context, older))
 
     def work(row: VendorRun, facts: _Facts) -> None:
         _batch_vendor(context, row, row.released_path or "", facts)
 
-    return each_vendor(context, run_id, names, "batch", read, work)
+    return each_vendor(context, run_id, names, "batch", read, work, ahead=ahead)
 
 
 class _Facts(NamedTuple):

@@ -26,6 +26,7 @@ from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     import pyarrow as pa
@@ -54,10 +55,10 @@ def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, 
     return found
 
 
-def suspects(context: Context, connection: Connection, vendor: str, *, before: int) -> list[SuspectBatch]:
+def suspects(context: Context, halves: Iterable[PlannedBatch]) -> list[SuspectBatch]:
     """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
     found = []
-    for one in batches.halves_planned(connection, vendor, before=before):
+    for one in halves:
         skus: pa.ChunkedArray = context.lake.read_table(one.items_path, columns=["sku"])["sku"]
         found.append(SuspectBatch(skus[0].as_py(), skus[-1].as_py(), one.halved_from or 0))
     return found

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync import display, logs
 from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs, vendors
+from shelfsync.catalog.ledger.compared import for_guard
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import hidden, judged
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
-from shelfsync.decisions.state import Subject
+from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.guards import HeldChanges
+    from shelfsync.catalog.ledger.compared import Guarded
+    from shelfsync.catalog.ledger.extracts import Past
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.steps.restore import Hidden
@@ -46,6 +49,13 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
         if not run.dry_run:
             holds.expire(connection, subject=Subject.CATALOG)
 
+    known: dict[str, Guarded] = {}
+    decided: dict[str, _Decided] = {}
+
+    def ahead(connection: Connection, found: Collection[str]) -> None:
+        known.update(_guarded(context, connection, run_id, found))
+        decided.update(_decided(context, connection, found))
+
     def read(connection: Connection, row: VendorRun) -> tuple[CaseFacts, _Decided]:
         if row.delta_path is None or row.state == VendorState.BUSY:
             raise Skip("there is no delta")
@@ -53,7 +63,7 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
             raise Skip("its batches are committed; they stay as they are")
         if row.state == VendorState.UNCHANGED and not vendor_runs.has_newest_snapshot(connection, row):
             raise Skip("nothing changed, and a newer extract exists, which decides what is held and sent")
-        return case_facts(context, connection, row), _decided(context, connection, row.vendor)
+        return case_facts(context, connection, row, known[row.vendor]), decided[row.vendor]
 
     def work(row: VendorRun, found: tuple[CaseFacts, _Decided]) -> None:
         facts, decided = found
@@ -65,7 +75,7 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
             raise Skip("nothing changed")
         _guard_vendor(context, run, row, path, facts, decided)
 
-    return each_vendor(context, run_id, names, "guard", read, work)
+    return each_vendor(context, run_id, names, "guard", read, work, ahead=ahead)
 
 
 def _nothing_left(
@@ -206,36 +216,35 @@ def _record(
 
 
 class CaseFacts(NamedTuple):
-    """The ledger's facts about a vendor's delta: paths of the lake and counts."""
+    """The ledger's facts about a vendor's delta, the rows of its extract, and what is different in the source's columns."""
 
-    base: str | None
-    known: str | None
-    past: extracts.Past
+    about: Guarded
     rows: int
     columns: list[str]
-    first: bool
+
+    @property
+    def past(self) -> Past:
+        return self.about.past
 
 
-def case_facts(context: Context, connection: Connection, row: VendorRun) -> CaseFacts:
-    """Reads the ledger's facts for the guards, in the caller's transaction."""
-    version, generation = row.base_version or 0, row.generation
-    erp_path = row.erp_path or row.snapshot_path or ""
-    days = context.settings.housekeeping.run_days
-    past = extracts.past(connection, row.vendor, generation, erp_path, feeds=context.settings.guards.history_feeds)
+def _guarded(context: Context, connection: Connection, run_id: int, names: Collection[str]) -> dict[str, Guarded]:
+    feeds, days = context.settings.guards.history_feeds, context.settings.housekeeping.run_days
+    return for_guard(connection, run_id, names, feeds=feeds, days=days)
+
+
+def case_facts(context: Context, connection: Connection, row: VendorRun, about: Guarded) -> CaseFacts:
+    """Reads the rest of the ledger's facts for the guards, in the caller's transaction."""
     holds_columns = context.settings.erp.changed_columns == "hold"
-    return CaseFacts(
-        *vendors.paths_of_version(connection, row.vendor, version),
-        past,
-        row.rows_raw,
-        source_columns.since(connection, row.vendor, past.trusted_run, row.run_id) if holds_columns else [],
-        first=not vendor_runs.in_step_before(connection, row.vendor, generation, days=days),
-    )
+    trusted = about.past.trusted_run
+    columns = source_columns.since(connection, row.vendor, trusted, row.run_id) if holds_columns else []
+    return CaseFacts(about, row.rows_raw, columns)
 
 
 def read_case(context: Context, row: VendorRun, delta_path: str) -> Case:
     """The guards' input for a vendor's delta."""
     with context.engine.connect() as connection:
-        facts = case_facts(context, connection, row)
+        about = _guarded(context, connection, row.run_id, [row.vendor])[row.vendor]
+        facts = case_facts(context, connection, row, about)
     return judged(context, acknowledged_case(context, row, delta_path, facts)[0], facts.past.unrestored_path)
 
 
@@ -244,10 +253,11 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
     from shelfsync.catalog.guard_case import Case, History, last_categories
     from shelfsync.schemas import BASELINE
 
-    base, known_path, past, rows, columns, first = facts
+    about, rows, columns = facts
+    past, known_path = about.past, about.known
     settings = context.settings.guards
     snapshot_path = row.snapshot_path or ""
-    baseline = context.lake.read_or_empty(base, BASELINE)
+    baseline = context.lake.read_or_empty(about.base, BASELINE)
     snapshot = context.lake.read_table(snapshot_path)
     known = None if past.categories_path is None else context.lake.read_table(past.categories_path)
     categories = last_categories(known, snapshot, baseline)
@@ -260,8 +270,8 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
         baseline=baseline,
         extract_rows=rows,
         limits=settings,
-        history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), first),
-        known=None if known_path is None or known_path == base else context.lake.read_table(known_path),
+        history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), about.first),
+        known=None if known_path is None or known_path == about.base else context.lake.read_table(known_path),
         at_buffer=context.settings.suppression.at_buffer,
     )
     return case, kept
@@ -289,6 +299,8 @@ def _named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.
 
 
 class _Decided(NamedTuple):
+    """Approved holds that no run has sent yet; and declined or expired ones that the newest extract still has."""
+
     approved: list[Hold]
     declined: list[Hold]
 
@@ -304,10 +316,12 @@ class _Decided(NamedTuple):
         return [(one, read(one.rows_path)) for one in self.approved], declined
 
 
-def _decided(context: Context, connection: Connection, vendor: str) -> _Decided:
-    """Approved holds that no run has sent yet; and declined or expired ones that the newest extract still has."""
-    hours = context.settings.guards.approval_hours
-    return _Decided(*holds.decided(connection, Subject.CATALOG, vendor, hours=hours))
+def _decided(context: Context, connection: Connection, names: Collection[str]) -> dict[str, _Decided]:
+    found = {name: _Decided([], []) for name in names}
+    for hold in holds.decided(connection, Subject.CATALOG, names, hours=context.settings.guards.approval_hours):
+        mine = found[hold.vendor]
+        (mine.approved if hold.state == HoldState.APPROVED else mine.declined).append(hold)
+    return found
 
 
 def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:

@@ -343,13 +343,11 @@ def approved(
     return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
 
 
-def decided(connection: Connection, subject: Subject, vendor: str, *, hours: float) -> tuple[list[Hold], list[Hold]]:
-    """`approved` of one vendor, and its declined and expired holds that its newest extract still has; in one statement."""
+def decided(connection: Connection, subject: Subject, names: Collection[str], *, hours: float) -> list[Hold]:
+    """`approved` of these vendors, and their declined and expired holds that the newest extract still has; oldest first."""
     unchanged = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED)) & hold.c.superseded_by.is_(None)
-    mine = sa.and_(_scope(subject, vendor), sa.or_(_usable(hours), unchanged))
-    found = _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
-    usable = [one for one in found if one.state == HoldState.APPROVED]
-    return usable, [one for one in found if one.state != HoldState.APPROVED]
+    mine = sa.and_(hold.c.subject == subject, among(hold.c.vendor, names), sa.or_(_usable(hours), unchanged))
+    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
 
 
 def _usable(hours: float | None) -> sa.ColumnElement[bool]:
