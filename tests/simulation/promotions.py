@@ -251,16 +251,23 @@ class PromotionModel:
 
     def in_step(self) -> None:
         """The platform holds what the ERP wants, and nothing else. What is held for a person stays as it was."""
-        held = self._in_force()
-        have = {pair: price for pair, price in self._held_now().items() if (pair[0], pair[1], pair[-1]) not in held}
-        want = {
-            pair: price
-            for pair, price in self._wanted_now().items()
-            if (pair[0], pair[1], pair[-1]) not in held and (pair in have or not self._may_wait(pair))
-        }
+        held, known = self._in_force(), self._base_prices_known()
+        all_have, all_want = self._held_now(), self._wanted_now()
+        left = {pair for pair in all_have.keys() | all_want.keys() if (pair[0], pair[1], pair[-1]) in held}
+        for pair in all_want:
+            is_known = (pair[0], pair[-1]) in known
+            if self._may_wait(pair) and not (is_known and pair in all_have):
+                left.add(pair)  # a promotion that the platform has keeps its price as long
+        have = {pair: price for pair, price in all_have.items() if pair not in left}
+        want = {pair: price for pair, price in all_want.items() if pair not in left}
         if want != have:
             first = min({*want.items()} ^ {*have.items()}, key=repr)
             raise Broken("I3", f"promotions: {len(want)} pairs wanted, {len(have)} held; the first difference {first}")
+
+    def _base_prices_known(self) -> set[tuple[str, str]]:
+        """Vendor and SKU."""
+        found = self._world.rows("SELECT vendor, sku FROM warehouse.baseline WHERE price IS NOT NULL")
+        return {(row.vendor, row.sku) for row in found}
 
     def _may_wait(self, pair: tuple[Any, ...]) -> bool:
         """A row that is quarantined is not sent, so its base price may never have been known. A promotion waits for that."""

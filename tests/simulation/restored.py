@@ -51,10 +51,10 @@ class Restorations:
             for sku, values in state.items():
                 erp.want((vendor, sku), values)
         for (of, sku), row in erp.rows.items():
-            if of == vendor and row.bad is None:
-                erp.want((of, sku), {"price": row.price, "active": row.active, "max_sales_quantity": row.limit})
-            elif of == vendor:
-                erp.want((of, sku), {"active": False})
+            if of == vendor:
+                off = {} if row.bad is None else {"active": False}
+                believed = row.believed(by_barcode=erp.by_barcode)
+                erp.want((of, sku), off | {name: believed[name] for name in RESTORED if name in believed})
         for state in map(self._values, rows):
             for sku in state.keys() - {sku for of, sku in erp.rows if of == vendor}:
                 erp.want((vendor, sku), {"active": False})
