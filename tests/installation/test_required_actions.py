@@ -166,7 +166,7 @@ def test_an_approval_in_airflow_after_a_decline_elsewhere_does_nothing_and_repor
         {"state": "declined", "released_at": None}
     ]
     shown = installation.shelfsync("holds", "show", str(number)).stdout
-    assert f"approved by {installation.user}; too late: hold {number} " in shown
+    assert f"approved by {installation.user} (Airflow); too late: hold {number} " in shown
 
 
 def test_a_declined_hold_in_airflow_and_an_approval_on_the_page_are_both_kept_with_their_reasons(
