@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.catalog.ledger import runs, vendor_runs
-from shelfsync.catalog.ledger.compared import for_diff, known_paths
+from shelfsync.catalog.ledger.compared import for_diff, for_guard, known_paths
+from shelfsync.catalog.ledger.extracts import Past
 from shelfsync.catalog.ledger.vendors import BaselineVersion
 
 ONE, TWO = "store-001", "store-002"
@@ -63,3 +64,47 @@ def test_a_vendor_has_its_baseline_the_diff_before_and_the_full_sync_at_work_and
 def test_the_files_of_a_vendor_are_its_baseline_in_force_and_its_newest_observation(engine, asked):
     with engine.connect() as connection:
         assert known_paths(connection, [ONE, TWO]) == {ONE: ("new", "seen"), TWO: (None, None)}
+
+
+FEEDS = """
+INSERT INTO ledger.feed (vendor, generation, run_id, snapshot_path, rows, categories_path, unrestored_path, trusted, read_at)
+SELECT vendor, -n, -n, path, rows, categories, unrestored, trusted, now() - make_interval(hours => n) FROM (VALUES
+    ('store-001', 4, 'mine', 11, 'categories', NULL, true), ('store-001', 3, 'other', 12, NULL, NULL, true),
+    ('store-001', 2, 'mine', 99, NULL, NULL, false), ('store-001', 1, 'other', 13, NULL, 'beneath', true),
+    ('store-002', 1, 'mine', 21, NULL, NULL, true)) AS f (vendor, n, path, rows, categories, unrestored, trusted)
+"""
+APPROVED = """
+INSERT INTO ledger.hold (subject, vendor, rule, message, thresholds, rows, rows_path, first_run_id, run_id, generation, state, held_at, expires_at)
+SELECT 'catalog', 'store-001', 'price_change', '', '{}', 1, path, 1, 1, -n, state, now(), now()
+FROM (VALUES ('undone', 3, 'approved'), ('declined', 1, 'declined'), ('older', 4, 'approved')) AS h (path, n, state)
+"""
+
+
+def test_the_guard_of_a_vendor_has_its_own_past(engine, asked):
+    full, delta = asked
+    with engine.begin() as connection:
+        for statement in (
+            FEEDS,
+            APPROVED,
+            f"UPDATE ledger.vendor_run SET snapshot_path = 'mine', base_version = 2 WHERE run_id = {delta}",
+            f"UPDATE ledger.vendor_run SET state = 'acknowledged' WHERE run_id = {full} AND vendor = 'store-001'",
+            f"UPDATE ledger.vendor_run SET state = 'open' WHERE run_id = {full} AND vendor = 'store-002'",
+        ):
+            connection.exec_driver_sql(statement)
+        found = for_guard(connection, delta, [ONE, TWO, "store-003"], feeds=2, days=30)
+    assert found.keys() == {ONE, TWO}
+    one, two = found[ONE], found[TWO]
+    assert (one.base, one.known, one.first) == ("new", "new", False)
+    assert (two.base, two.known, two.first) == (None, None, True)
+    assert (one.past.rows, one.past.trusted_run) == ((13, 12), -1), "the newest trusted ones first"
+    assert (one.past.categories_path, one.past.unrestored_path) == ("categories", "beneath")
+    assert one.past.repeated_at is not None
+    assert one.past.undone == ("undone",), "approved since the extract that this one repeats"
+    assert (two.past.rows, two.past.repeated_at, two.past.undone) == ((21,), None, ()), "it repeats the last one"
+
+
+def test_a_vendor_without_a_trusted_extract_has_no_past(engine, asked):
+    _, delta = asked
+    with engine.connect() as connection:
+        past = for_guard(connection, delta, [ONE], feeds=2, days=30)[ONE].past
+    assert past == Past((), None, None)
