@@ -16,7 +16,7 @@ from shelfsync.cli.command import (
     opened,
     progress,
 )
-from shelfsync.cli.sync import failures, partly, summed
+from shelfsync.cli.sync import failures, partly, showing_holds, summed
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
@@ -122,9 +122,10 @@ def recover() -> Answer:
 
 def _run(*, dry_run: bool) -> Answer:
     from shelfsync.promotions.steps.extract import open_run
+    from shelfsync.promotions.steps.holds import waits
     from shelfsync.promotions.steps.recover import recover
 
-    with opened() as context:
+    with opened() as context, showing_holds(context, waits):
         if not dry_run:
             recover(context)  # a run plans nothing for a promotion with an open request
         run_id = open_run(context, f"cli/{uuid.uuid4()}", dry_run=dry_run)

@@ -25,6 +25,8 @@ from shelfsync.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sized
 
+    from sqlalchemy.engine import Connection
+
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
     from shelfsync.terminal import FittedTable
@@ -129,7 +131,7 @@ def apply(file: File) -> Answer:
 
     plan = read(file)
     vendors = tuple(found.vendor for found in plan.vendors)
-    with opened(reports=True) as context:
+    with opened(reports=True) as context, showing_holds(context, _of_vendors(vendors)):
         check_all(context, vendors)
         run_id = _open_run(context, plan.kind, vendors)
         with progress() as report:
@@ -154,7 +156,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
                 "it is about every vendor and every change; leave out the others", param_hint="--watch"
             )
         return _watch()
-    with opened(reports=True) as context, _showing_holds(context, vendors):
+    with opened(reports=True) as context, showing_holds(context, _of_vendors(vendors)):
         check_all(context, vendors)
         if skus:
             asyncio.run(clear_the_way(context, vendors))
@@ -165,21 +167,25 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
 
 
 @contextlib.contextmanager
-def _showing_holds(context: Context, vendors: tuple[str, ...]) -> Iterator[None]:
+def showing_holds(context: Context, waits: Callable[[Connection], dict[str, Any] | None]) -> Iterator[None]:
     """If the block raises an error, what waits for a person is a line beside it: no hold expires unseen while the ERP cannot be read."""
     from sqlalchemy.exc import SQLAlchemyError
-
-    from shelfsync.catalog.steps import hold_lists
 
     try:
         yield
     except ShelfsyncError:
         with contextlib.suppress(SQLAlchemyError, ShelfsyncError):
             with context.engine.connect() as connection:
-                waits = hold_lists.waits(connection, vendors, run_id=0)
-            if waits is not None:
-                print_error(HeldError(waits["line"]))
+                found = waits(connection)
+            if found is not None:
+                print_error(HeldError(found["line"]))
         raise
+
+
+def _of_vendors(vendors: tuple[str, ...]) -> Callable[[Connection], dict[str, Any] | None]:
+    from shelfsync.catalog.steps import hold_lists
+
+    return lambda connection: hold_lists.waits(connection, vendors, run_id=0)
 
 
 def _watch() -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -208,6 +209,20 @@ def test_an_erp_that_cannot_be_read_hides_no_hold(stock, here, tmp_path):
     assert len(here("sync", "--quiet", "--vendor", "store-002")[2].splitlines()) == 1
     assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
     assert len(here("sync", "--quiet")[2].splitlines()) == 1
+
+
+def test_campaigns_that_cannot_be_read_hide_no_hold_of_one(stock, here, tmp_path, monkeypatch):
+    file, now = tmp_path / "campaigns.csv", dt.datetime.now(dt.UTC)
+    times = ",".join((now + dt.timedelta(hours=hours)).isoformat() for hours in (-1, 24))
+    file.write_text(f"campaign,vendor,sku,price,name,start_time,end_time\ndeep,store-001,s01,0.01,Deep,{times}\n")
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__FILES", str(file))
+    assert here("promotions", "sync", "--quiet")[0] == HELD
+    assert here("sync", "--quiet") == (0, "", "")
+    file.write_text("")
+    code, _, error = here("promotions", "sync", "--quiet")
+    held, failed = error.splitlines()
+    assert (code, "campaigns.csv" in failed) == (ExitCode.DATA, True)
+    assert "1 rows of 1 campaigns (deep) are held and wait for a person" in held
 
 
 def test_a_hold_reopened_while_the_question_about_another_waits_is_not_approved(stock, here, monkeypatch):
