@@ -14,6 +14,7 @@ from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, 
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes_query import Changes
+from shelfsync.erp.files import CONTROL_FILE
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
@@ -74,6 +75,13 @@ def quarantined(context: Context, partition: Partition, totals: pa.Table | None 
     return nameless(rows, context.settings.normalise)
 
 
+def _proof(before: At, *, complete: bool, of_files: bool) -> str:
+    """What is laid over what; without a proof of the whole also the setting that brings one."""
+    since = f" since {before.cursor}" if before.cursor else ""
+    proof = f"the changes{since}, laid over the last reading of the whole"
+    return proof if complete else f"{proof}, which has no proof{f' (see {CONTROL_FILE})' if of_files else ''}"
+
+
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
     """Reads what changed since the position, lands it with the new position, and returns the vendors of the run, by name.
 
@@ -112,7 +120,7 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
                 run.run_id,
                 rows=changes.rows,
                 rows_expected=None,
-                proof=f"the changes since {before.cursor}, laid over the last reading of the whole",
+                proof=_proof(before, complete=complete, of_files=settings.erp.files is not None),
                 complete=complete,
                 since=before.cursor,
             )

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from change_folder import drop
+
 HEADER = "vendor,sku,barcode,price,quantity,active,max_sales_quantity\n"
 
 
@@ -180,3 +182,29 @@ def test_a_row_that_names_no_product_stops_the_removals_of_its_store_alone(make_
     write([(store, sku) for store in stores for sku in ("a1", "b2")])
     world.sync("delta")
     assert not world.shown("store-001")["c3"]["active"]
+
+
+@pytest.mark.slow
+def test_a_delta_of_changes_over_an_unproven_whole_names_the_control_file_too(make_world, tmp_path):
+    file, since, feed = tmp_path / "stock.csv", tmp_path / "since.txt", tmp_path / "feed"
+    feed.mkdir()
+    files = {"files": str(file), "changes_files": str(feed), "changes_since_file": str(since)}
+    world = make_world(erp={"url": None, "sql": None, **files})
+    world.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in "abc"]
+    )
+
+    def whole(skus, newest):
+        file.write_text(HEADER + "".join(f"store-001,{sku},,1.00,10,1,\n" for sku in skus), "utf-8")
+        since.write_text(newest, "utf-8")
+        world.sync("full")
+
+    whole("abc", "000.csv")
+    whole("ab", "000.csv")
+    drop(feed, "001.csv", ("store-001", "b", "1.10", 10, 1))
+    delta = world.sync("delta")
+    assert delta["sent"] == 1
+    (line,) = [line for line in delta["lines"] if "stay on sale" in line]
+    assert "the changes, laid over the last reading of the whole, which has no proof" in line
+    assert _proof(line)
+    assert _proof(world.app.explain("store-001", "c").sentence)
