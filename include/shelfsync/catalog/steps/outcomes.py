@@ -24,7 +24,7 @@ from shelfsync.catalog.warehouse import record
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import State
-from shelfsync.schemas import BASELINE, FIELDS, OUTCOME
+from shelfsync.schemas import BASELINE, FIELDS, OUTCOME, SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,12 +133,15 @@ def ended_without_log(status: str | None) -> str:
 
 
 def rejected_values(context: Context, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:
-    """Rejected SKUs with the barcode and values of the snapshot, so that a delta detects when these change."""
+    """Rejected SKUs with the barcode and values of the snapshot, so that a delta detects when these change.
+
+    A plan that takes a store off sale has no snapshot: the store has left the ERP.
+    """
     rejected = outcomes.filter(pc.equal(outcomes["state"], "rejected"))
     if rejected.num_rows == 0:
         return []
     reasons = dict(zip(rejected["sku"].to_pylist(), rejected["reason"].to_pylist(), strict=True))
-    snapshot = context.lake.read_table(batch.snapshot_path, columns=["sku", "barcode", *FIELDS])
+    snapshot = context.lake.read_or_empty(batch.snapshot_path or None, SNAPSHOT, ["sku", "barcode", *FIELDS])
     wanted = snapshot.filter(pc.is_in(snapshot["sku"], value_set=rejected["sku"].combine_chunks())).to_pylist()
     rows = [{**row, "reason": reasons[row["sku"]] or "no reason given"} for row in wanted]
     gone = set(reasons) - {row["sku"] for row in rows}  # removed SKUs were sent as inactive

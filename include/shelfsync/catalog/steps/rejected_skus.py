@@ -84,7 +84,7 @@ def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[st
     """Of rejected SKUs, those that were switched off because they left the ERP, and that the platform does not know."""
     words = context.settings.rejection.reason_keywords
     unknown = {row["sku"] for row in rows if not row["active"] and kind_of(row["reason"], words) == "unknown_sku"}
-    if unknown:
+    if unknown and snapshot_path:  # a plan that takes a store off sale has none: the store has left the ERP
         unknown -= set(context.lake.read_table(snapshot_path, columns=["sku"])["sku"].to_pylist())
     return sorted(unknown)
 

@@ -137,3 +137,13 @@ def test_an_order_to_take_a_store_off_sale_that_dies_is_completed_by_a_repeat(cl
     assert on_sale(context, "store-002").skus == 0
     assert not closed.shown("store-002")["a"]["active"]
     assert closed.shown("store-001")["a"]["active"]
+
+
+@pytest.mark.slow
+def test_a_product_that_the_platform_does_not_know_any_more_keeps_no_store_from_being_taken_off_sale(closed):
+    """Its rejection is acknowledged as every other: a closed store has no rows that could have it again."""
+    closed.platform.put_products("store-002", [])
+    summary = take_off_sale(closed.app.context, "store-002", key="test/1", progress=lambda *_: None)
+    assert (summary["state"], summary["rejected"]) == ("succeeded", 1)
+    assert closed.rows("SELECT count(*) FROM ledger.job WHERE state IN ('open', 'confirmed')") == [(0,)]
+    assert on_sale(closed.app.context, "store-002").skus == 0
