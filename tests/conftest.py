@@ -116,13 +116,15 @@ def _no_chosen_chain() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of the installation and the soak have a command of their own: two installations never run side by side."""
     here = Path(__file__).parent
-    folders = {here / "installation", here / "soak", here / "watch"}
-    for item in items:
-        if folders & {*item.path.parents}:
-            item.add_marker(pytest.mark.installation)
+    folders = here / "installation", here / "soak", here / "watch"
+    ours = [item for item in items if any(map(item.path.is_relative_to, folders))]
+    for item in ours:
+        item.add_marker(pytest.mark.installation)
     # First what lasts longest, then the files with the most tests: no worker begins a file of some minutes at the end.
     longest = here / "dags", here / "simulation"
     tests = Counter(item.path for item in items)
+    # One installation at a time, and test_what_ran.py looks at what all before it did: these stay as they are named.
+    tests -= Counter(item.path for item in ours)
     items.sort(key=lambda item: (not any(map(item.path.is_relative_to, longest)), -tests[item.path]))
 
 

@@ -15,6 +15,11 @@ pytestmark = pytest.mark.slow
 WAITS = ("wait", "wait_ends")
 
 
+def test_every_other_file_of_the_installation_was_before_this_one(request: pytest.FixtureRequest) -> None:
+    here = [item.path.name for item in request.session.items if item.path.parent == request.path.parent]
+    assert {*here[here.index(request.path.name) :]} == {request.path.name}
+
+
 def test_every_task_of_every_dag_was_run_by_a_worker_or_by_the_triggerer(installation: Installation) -> None:
     missing, by = [], defaultdict(set)
     for dag_id in installation.dags():
