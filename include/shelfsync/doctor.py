@@ -52,6 +52,10 @@ _LOGS, _LOG_BYTES = 12, 16_384
 _PERSONAL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()/-]{6,}\d")
 """Mail addresses and telephone numbers. No log of shelfsync has one; a line of another program may."""
 _BY = re.compile(r" by .*")
+_SERVER = sa.text(
+    "SELECT version() AS server, pg_database_size(current_database()) AS bytes,"
+    " to_regclass('shelfsync_revision') IS NULL AS is_empty"
+)
 _TABLES = sa.text(
     "SELECT n.nspname || '.' || c.relname AS table, coalesce(s.n_live_tup, 0) AS rows, pg_total_relation_size(c.oid) AS bytes,"
     " s.last_autovacuum, s.n_dead_tup AS dead FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
@@ -156,9 +160,12 @@ def _database(engine: Engine) -> dict[str, Any]:
         with engine.connect() as connection:  # one each: a failed statement ends its transaction
             return [dict(row) for row in connection.execute(statement, values).mappings()]
 
-    about = "SELECT version() AS server, pg_database_size(current_database()) AS bytes, (SELECT version_num FROM shelfsync_revision) AS revision"
+    about = _part(lambda: rows(_SERVER)[0])
+    if about.pop("is_empty", False):
+        return {**about, "tables": "none of shelfsync; `shelfsync check` makes them"}
     return {
-        **_part(lambda: rows(sa.text(about))[0]),
+        **about,
+        **_part(lambda: rows(sa.text("SELECT version_num AS revision FROM shelfsync_revision"))[0]),
         "tables": _part(lambda: rows(_TABLES, schemas=list(SCHEMAS))),
         **{name: _part(lambda text=text: rows(sa.text(text))) for name, text in _STATES.items()},  # type: ignore[misc]
         "sessions": _part(lambda: rows(_SESSIONS)),
@@ -167,8 +174,10 @@ def _database(engine: Engine) -> dict[str, Any]:
 
 
 def _persons(engine: Engine) -> list[str]:
-    """Everybody who decided something, the longest name first: one may begin with another."""
+    """Everybody who decided something, the longest name first: one may begin with another. Without tables nobody has."""
     with engine.connect() as connection:
+        if connection.execute(_SERVER).one().is_empty:
+            return []
         return sorted(connection.execute(_WHO).scalars(), key=len, reverse=True)
 
 

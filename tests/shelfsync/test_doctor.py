@@ -105,6 +105,14 @@ def test_a_broken_installation_has_its_file_too(doctor, world):
     assert found["versions"]["python"]
 
 
+def test_a_database_without_tables_is_told_in_words(doctor, empty_database_url):
+    found = json.loads(doctor(SHELFSYNC_DATABASE_URL=empty_database_url))
+    assert found["database"]["tables"] == "none of shelfsync; `shelfsync check` makes them"
+    assert "PostgreSQL" in found["database"]["server"]
+    assert "persons" not in found
+    assert "does not exist" not in json.dumps(found)
+
+
 def test_what_may_name_a_person_is_masked():
     assert cleaned(
         {"by": ["paused by ada since 3", "mail ada@example.com", "tel +44 7700 900123", 7, None]}, ["ada"]
