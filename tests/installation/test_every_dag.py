@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from installation import campaigns, orders, shelf
+from installation.state import Chain
 
 if TYPE_CHECKING:
     import datetime as dt
+    from pathlib import Path
 
     from installation.installed import Installation
 
@@ -166,6 +168,20 @@ def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(insta
     campaigns.end(installation, "till-offer")
     installation.run("promotions_sync")
     assert campaigns.in_force(installation, "Offer till-offer") == 0
+
+
+def test_an_approved_campaign_starts_the_sync_of_promotions(installation: Installation, tmp_path: Path) -> None:
+    chain = Chain(installation, tmp_path)
+    with installation.switched_off("promotions_sync"):  # its own schedule may be first
+        name = chain.held_campaign("store-005")
+        chain.run("holds", "approve", "--campaign", name, "--yes", "--reason", "the flyer")
+        run_id = installation.run("promotions_recover")
+        states = {task["task_id"]: task["state"] for task in installation.tasks("promotions_recover", run_id)}
+        assert states["start_sync"] == "success"
+    installation.until(lambda: campaigns.in_force(installation, f"Offer {name}") == 1, "the approved campaign")
+    campaigns.end(installation, name)
+    installation.run("promotions_sync")
+    assert campaigns.in_force(installation, f"Offer {name}") == 0
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,9 @@ def chain_campaigns(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     return Plan(seed, shape, tuple(actions))
 
 
+EXPIRED = "SELECT hold_id FROM ledger.hold WHERE rule = 'ended' AND state = 'expired' AND superseded_by IS NULL"
+
+
 @dataclass(frozen=True)
 class Source:
     """One section of the settings."""
@@ -153,6 +156,8 @@ class CampaignsRun(SimulationRun):
             for kind in ("recover", "run", "recover"):
                 key = f"chain/{self.world.clock.monotonic_s()}"
                 lines.append(day.tolerated(partial(promotions.work, self.world, app, kind, key)))
+                for row in self.world.rows(EXPIRED):
+                    app.holds.reopen(row.hold_id, who="ada", why="simulated")
                 app.promotions.decide_rule("ended", approve=True, by="ada")
             for line in filter(None, lines):
                 self.log(f"      {line}")
