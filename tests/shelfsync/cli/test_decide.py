@@ -193,7 +193,7 @@ def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(s
     assert quiet("plan")[0] == 0, "what was declined waits for no person"
 
 
-def test_an_erp_that_cannot_be_read_hides_no_hold(stock, here, tmp_path):
+def test_an_erp_that_cannot_be_read_hides_no_hold(stock, here, tmp_path, database_url):
     """Otherwise it would expire unseen while the ERP is away; the error of the run keeps its exit code."""
     stock(s01=(100, 5))
     assert here("sync", "--quiet")[0] == HELD
@@ -207,6 +207,10 @@ def test_an_erp_that_cannot_be_read_hides_no_hold(stock, here, tmp_path):
             assert "1 changes are held and wait for a person: 1 holds of 1 stores (store-001)" in held
             assert "stock.csv" in failed
     assert len(here("sync", "--quiet", "--vendor", "store-002")[2].splitlines()) == 1
+    with sa.create_engine(database_url).begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET expires_at = now() - interval '1 minute'"))
+    file.write_text("")
+    assert "The time of hold 1 ended at " in here("sync", "--quiet")[2]
     assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
     assert len(here("sync", "--quiet")[2].splitlines()) == 1
 

@@ -55,11 +55,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
         f" ({some_of(stores)}), rules {', '.join(left.rules)}; {new:,} new in this run, {len(found) - new:,} from earlier runs"
     )
     if first is not None:
-        hours = holds.left_s(connection, first.hold_id) / 3600
-        line += (
-            f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)} (in {max(hours, 0):.1f} h);"
-            " then its changes stay held"
-        )
+        line += f". {lists.expiry(connection, first)}"
     if expired:
         line += f". {expired:,} expired without a decision: reopen or decline them"
     brief = f"{len(found):,} holds wait for a person"

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import display
 from shelfsync.decisions import price_moves as moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
@@ -98,6 +99,14 @@ def waiting(connection: Connection, subject: Subject, vendors: Collection[str] =
     still_open = [hold for hold in found if hold.state == HoldState.OPEN]
     first = min(still_open, key=lambda hold: hold.expires_at, default=None)
     return Waiting(found, first, len(found) - len(still_open))
+
+
+def expiry(connection: Connection, first: Hold) -> str:
+    """When the time of an open hold ends, or that it has ended: while the source cannot be read, no run expires a hold."""
+    left_s, at = holds.left_s(connection, first.hold_id), display.minute(first.expires_at)
+    if left_s <= 0:
+        return f"The time of hold {first.hold_id} ended at {at} without a decision; its changes stay held"
+    return f"Hold {first.hold_id} expires first, at {at} (in {left_s / 3600:.1f} h); then its changes stay held"
 
 
 def known(context: Context, numbers: Iterable[int]) -> list[int]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shelfsync import display
 from shelfsync.decisions import price_moves as moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent
-from shelfsync.decisions.steps.lists import waiting
+from shelfsync.decisions.steps.lists import expiry, waiting
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError, some_of
 
@@ -195,7 +194,7 @@ def waits(connection: Connection) -> dict[str, Any] | None:
         f" rules {', '.join(left.rules)}; they stay held until a decision or another value"
     )
     if first is not None:
-        line += f". Hold {first.hold_id} expires first, at {display.minute(first.expires_at)}"
+        line += f". {expiry(connection, first)}"
     if expired:
         line += f". {expired:,} expired without a decision"
     line += f". {left.following}"
