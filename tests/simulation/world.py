@@ -147,6 +147,7 @@ class World:
     def __enter__(self) -> Self:
         if self.beside is None:
             self._closing.enter_context(self.platform)
+            self._closing.callback(self.clock.restart)  # the waits of other tests look as often as an installation's
         secret = SecretStr(self.chain.webhook_secret)
         app = create_app(VirtualInbox(libpq_url(self.observer), self.clock), WebhookSettings(secret=secret))
         self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
