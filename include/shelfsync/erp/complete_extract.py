@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.erp.two_number_styles import first_other_style
 from shelfsync.errors import DataError, IncompleteExtractError, in_one_line, some_of
 from shelfsync.rows import quarantine_reason
 
@@ -235,17 +236,19 @@ class Extract:
 
     def check_styles(self) -> None:
         """Raises DataError if a file has numbers in two styles, by the rows so far of all files."""
+        elsewhere = first_other_style(styles for _, styles in self._styles)
         for _, styles in self._styles:
-            styles.check(one for _, one in self._styles)
+            styles.check(elsewhere)
 
     def _without_two_styles(self, claim: Claim) -> Claim:
         """The claim without the stores whose own file has numbers in two styles. Raises DataError if no other store is left, or if a file is of no store."""
         errors: dict[str, DataError] = {}
+        elsewhere = first_other_style(styles for _, styles in self._styles)
         for vendor, styles in self._styles:
             if vendor in claim.failed:
                 continue
             try:
-                styles.check(one for _, one in self._styles)
+                styles.check(elsewhere)
             except DataError as error:
                 if vendor is None:
                     raise

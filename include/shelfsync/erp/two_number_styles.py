@@ -58,17 +58,16 @@ class Styles:
         self._other = self._other or _cell(name, values, skus, texts.filter(other))
         self._ambiguous = self._ambiguous or _cell(name, values, skus, texts.filter(ambiguous))
 
-    def check(self, others: Iterable[Styles] = ()) -> None:
+    def check(self, elsewhere: str | None = None) -> None:
         """Raises DataError with both cells if there are two styles so far. One cell that groups and has decimals, or a share of SHARE, is enough.
 
-        A file without a number of a clear style is judged by the `others` of its source.
+        A file without a number of a clear style is judged by a cell `elsewhere`, in another file of its source.
         """
         if self._ambiguous is None:
             return
         cell = self.other_style()
         if cell is None and self._clear == self._others:
-            rivals = ((one.other_style(), one.where) for one in others if one is not self)
-            cell = next((f"{other} in {where}" for other, where in rivals if other is not None), None)
+            cell = elsewhere
         if cell is not None:
             raise DataError(
                 f"{self.where} has numbers in two styles: {self._ambiguous} may be a thousand times as much or as little, because {cell}"
@@ -85,6 +84,12 @@ class Styles:
         """Texts that are a number in this notation and another one where point and comma change their places."""
         marks = {self.notation.decimal_mark, self.notation.thousands_mark} & {".", ","}
         return rf"^\D*[1-9]\d{{0,2}}[{''.join(sorted(marks))}]\d{{3}}\D*$"
+
+
+def first_other_style(styles: Iterable[Styles]) -> str | None:
+    """The first cell of these files that shows another decimal mark than that of the settings, and its file."""
+    cells = ((one.other_style(), one.where) for one in styles)
+    return next((f"{cell} in {where}" for cell, where in cells if cell is not None), None)
 
 
 _MARKED = r"\d[.,]\d"

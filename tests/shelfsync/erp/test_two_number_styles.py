@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.erp.open import open_source
+from shelfsync.erp.two_number_styles import Styles
 from shelfsync.errors import DataError
 from shelfsync.settings import ErpSettings
 
@@ -92,3 +93,22 @@ def test_three_decimals_that_are_certain_make_one_style(read, tmp_path):
     path = tmp_path / "erp.csv"
     path.write_text("vendor;sku;price\n" + "".join(f"v;{n};{price}\n" for n, price in enumerate(prices)))
     assert column(read(files=str(path), csv_delimiter=";").rows, "price") == prices
+
+
+def test_the_files_of_a_source_are_compared_once_and_not_each_with_each(monkeypatch, tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number:02}.csv").write_text(f"sku;price\na{number};1.299\n")
+    asked = []
+    monkeypatch.setattr(Styles, "other_style", _counted(Styles.other_style, asked))
+    with open_source(ErpSettings(files=f"{tmp_path}/{{vendor}}.csv", csv_delimiter=";")).read() as extract:
+        list(extract)
+    assert extract.failed == {}
+    assert len(asked) <= 2 * 40
+
+
+def _counted(method, calls):
+    def counted(self):
+        calls.append(self)
+        return method(self)
+
+    return counted
