@@ -224,8 +224,7 @@ class CsvFile:
         try:
             row = next(reader)
         except csv.Error as error:
-            is_joined = lines.terminated and self._many(lines.record, width)  # a quote that took rows in is no cut
-            if not is_joined and not isinstance(error, WrongValueError):
+            if not self._is_no_cut(lines, width) and not isinstance(error, WrongValueError):
                 self._raise_if_cut(lines, line, str(error))
             part.add_damages(self._damages(line, lines.record, str(error), width), getattr(error, "vendor", None))
             return
@@ -268,6 +267,12 @@ class CsvFile:
             part.no_rows.append(_damage(part.line, 1, TOTAL, self._delimiter.join(last)))
             part.ends_in_total = True
         return sample
+
+    def _is_no_cut(self, lines: _Lines, width: int) -> bool:
+        """Whether a quote without an end, and no cut, ended the record: it took rows in, or its one line has all delimiters of a row."""
+        filled = [line for line in lines.record if line.strip()]
+        like = self._like_rows(filled, width)
+        return lines.terminated and (len(like) > 1 or len(like) == len(filled) == 1)
 
     def _many(self, record: Sequence[str], width: int) -> bool:
         """Whether two lines of a record or more have the delimiters of a row."""

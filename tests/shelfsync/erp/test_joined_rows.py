@@ -170,3 +170,27 @@ def test_without_quoting_a_quote_ends_no_file(tmp_path):
         open_source(ErpSettings(**settings, csv_quoting="none")).read() as extract,
     ):
         list(extract)
+
+
+LAST = {
+    "in the name": '100004,"TV 24,14.99,3,true',
+    "in the last column": '100004,TV,14.99,3,"true',
+    "with a blank line behind": '100004,"TV 24,14.99,3,true\n',
+}
+
+
+@pytest.mark.parametrize("line", LAST.values(), ids=LAST)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_quote_without_an_end_in_the_last_row_costs_this_row(read_lines, tmp_path, line, end):
+    (tmp_path / "count").write_text("3")
+    good, quarantined, proof = read_lines(HEADER, MILK, PEAS, line, end=end, control_file=str(tmp_path / "count"))
+    assert good == {"100001": "1.99", "100009": "5.99"}
+    assert quarantined[0].startswith("\ufffd line")
+    assert ": unexpected end" in quarantined[0]
+    assert proof.doubtful, "the file may have been cut there, so nothing is concluded from absence"
+
+
+@pytest.mark.parametrize("line", ['100004,"TV 24', '100004,"TV,24,of,inches\nin a box', '100004,"TV,24,of,inches\nin,a,box'])
+def test_a_cell_that_is_cut_at_one_of_its_line_breaks_is_a_cut(read_lines, line):
+    with pytest.raises(IncompleteExtractError, match="was cut in the middle of the row that begins in line 4"):
+        read_lines(HEADER, MILK, PEAS, line)
