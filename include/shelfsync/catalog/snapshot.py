@@ -85,7 +85,7 @@ def make_snapshot(
     findings.note("no_row", mask(pc.starts_with(came["sku"], quarantine_reason.NO_ROW)))
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])
-    findings.note("no_row", _totals(raw, skus, known or odd_key.Known()))
+    findings.note("no_row", _no_rows(came, skus, known or odd_key.Known()))
     several = _repeated(skus, with_vendor)
     one = several & ~odd_key.may_be_several(skus) if several.any() else several
     if one.any() and (repeated := _equal_to_an_earlier(came, settings, one)).any():
@@ -115,13 +115,16 @@ def make_snapshot(
     return Normalised(_sorted(rows), quarantine, names=_names(came["name"], skus, good))
 
 
-def _totals(raw: pa.Table, skus: pa.Array, known: odd_key.Known) -> Mask:
-    """Rows that are a total of others, and no product that the platform has."""
-    candidates = total_row.may_be(skus)
-    if candidates.any():
-        for names in (known.acknowledged, known.observed()):
-            candidates &= ~mask(pc.is_in(skus, value_set=names, skip_nulls=True).fill_null(False))
-    return total_row.totals(raw, "sku", candidates) if candidates.any() else candidates
+def _no_rows(came: dict[str, pa.Array], skus: pa.Array, known: odd_key.Known) -> Mask:
+    """Rows that are a total of others or a heading, and no product that the platform has."""
+    rows = pa.table(came)
+    candidates, headings = total_row.may_be(skus), total_row.headings(rows)
+    if not (candidates.any() or headings.any()):
+        return headings
+    for names in (known.acknowledged, known.observed()):
+        unknown = ~mask(pc.is_in(skus, value_set=names, skip_nulls=True).fill_null(False))
+        candidates, headings = candidates & unknown, headings & unknown
+    return headings | total_row.totals(rows, "sku", candidates) if candidates.any() else headings
 
 
 def nameless(raw: pa.Table, settings: NormaliseSettings) -> pa.Table:

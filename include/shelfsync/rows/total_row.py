@@ -1,7 +1,7 @@
-"""Rows that a program wrote among the products: a total or a subtotal that stands in the columns of the key.
+"""Rows that a program wrote among the products: a total, a subtotal or a heading that stands in the column of the key.
 
 A word is no proof, because a product may be called so. A row is a total if its key has a word for one, if the keys around it look otherwise,
-and if its figures are those of a total.
+and if its figures are those of a total. It is a heading if it has nothing but a key that looks otherwise than nearly all others.
 """
 
 from __future__ import annotations
@@ -164,6 +164,38 @@ def proved(rows: pa.Table, key: str, above: Above) -> Mask:
         ]
     sums = above.add_up_to([_figures(rows[name]).to_pylist() for name in _SUMMED], counts, lacks)
     return np.asarray(found | sums, dtype=bool)
+
+
+def headings(rows: pa.Table) -> Mask:
+    """Which rows (RAW schema) are headings: `Drinks` above the numbers of the drinks, and no other value.
+
+    The row has nothing that differs from row to row. Its key has letters, and either nearly all others have none, or they have digits and it has not.
+    """
+    alone = _alone(rows)
+    if not alone.any():
+        return alone
+    keys = rows["sku"].combine_chunks() if isinstance(rows["sku"], pa.ChunkedArray) else rows["sku"]
+    letters = mask(pc.match_substring_regex(keys, r"\p{L}").fill_null(False))
+    digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
+    others = ~alone & _is_product(keys)
+    if others.sum() < _ROWS_MIN:
+        return np.zeros(len(keys), dtype=bool)
+    numbers, numbered = (~letters)[others].mean() >= _USUAL, digits[others].mean() >= _USUAL
+    found: Mask = alone & _is_product(keys) & letters & (numbers | (numbered & ~digits))
+    return found
+
+
+def _alone(rows: pa.Table) -> Mask:
+    """Rows with a key alone. A value that is the same in all rows, such as a constant, is none."""
+    found = np.ones(rows.num_rows, dtype=bool)
+    for name in rows.column_names:
+        if not found.any() or name in {"row_number", "vendor", "sku"} or rows[name].null_count == rows.num_rows:
+            continue
+        blank = _blank(rows, name)
+        if blank[found].all() or (not blank.any() and len(pc.unique(rows[name])) == 1):
+            continue
+        found &= blank
+    return found
 
 
 class _Sums:

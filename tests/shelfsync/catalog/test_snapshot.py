@@ -10,6 +10,7 @@ import pytest
 
 from catalog_rows import normalised, raw
 from shelfsync.catalog.snapshot import make_snapshot
+from shelfsync.rows.odd_key import Known
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -442,3 +443,10 @@ def test_a_vendor_without_a_whole_row_is_known():
     assert normalised({"sku": "A1", "price": "x", "quantity": "0"}).rows_whole == 0
     assert normalised({"sku": "A1", "price": "x", "quantity": "0"}, {"sku": "B1", "price": "1"}).rows_whole == 1
     assert normalised({"sku": "A1", "price": "1", "max_sales_quantity": "0"}).rows_whole == 1
+
+
+def test_a_heading_in_the_column_of_the_sku_is_no_product_unless_the_platform_has_it():
+    rows = raw(*({"sku": f"10{number}", "price": "1.99"} for number in range(5)), {"sku": "Drinks"})
+    assert reasons(make_snapshot(rows, NormaliseSettings())) == {6: "no_row"}
+    known = Known(pa.array(["Drinks"]))
+    assert reasons(make_snapshot(rows, NormaliseSettings(), known=known)) == {}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.rows.total_row import Above, may_be, needed, proved, totals
+from shelfsync.rows.total_row import Above, headings, may_be, needed, proved, totals
 from shelfsync.schemas import RAW
 
 NAMES = RAW.names
@@ -192,3 +192,37 @@ def test_of_the_rows_above_only_the_columns_are_needed_that_can_prove_something(
     assert columns(("Total", "x", "Tea", "9", "0"), ("s1", "1", None, None, "4")) == ["row_number", "price"]
     assert columns(("Total", "3", None, None, None), ("s1", "1", None, None, None)) == ["row_number"]
     assert columns(("Total", "x", None, None, None), ("s1", "1", None, None, None)) == []
+
+
+HEADINGS = ["Drinks", "Getr\u00e4nke", "--- Drinks ---", "\u041d\u0430\u043f\u0438\u0442\u043a\u0438", "Drinks 0-2 l", "Group 12: drinks"]
+THREE = [*ABOVE, ("s1", "102", "Rye", "1", "1")]
+
+
+@pytest.mark.parametrize("word", HEADINGS)
+@pytest.mark.parametrize("place", range(4))
+def test_a_key_alone_that_looks_otherwise_is_a_heading(word, place):
+    rows = [*THREE[:place], ("s1", word, None, " ", None), *THREE[place:]]
+    assert headings(_rows(*rows)).tolist() == [number == place for number in range(4)]
+
+
+def test_a_constant_beside_the_key_is_no_value_of_the_heading():
+    table = _rows(*THREE, ("s1", "Drinks", None, None, None))
+    with_active = table.set_column(RAW.names.index("active"), "active", pa.array(["true"] * 4))
+    assert headings(with_active).tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*THREE, ("s1", "Drinks", "Water", None, None)],
+        [*THREE, ("s1", "Drinks", None, None, "3")],
+        [*THREE, ("s1", "103", None, None, None)],
+        [*ABOVE, ("s1", "Drinks", None, None, None)],
+        [("s1", "Tea", "t", "1", "2"), ("s1", "Rye", "r", "1", "2"), ("s1", "Oil", "o", "1", "2"), ("s1", "Drinks", None, None, None)],
+        [*(("s1", f"A{number}", "t", "1", "2") for number in range(9)), ("s1", "B7", None, None, None)],
+        [("s1", sku, None, None, None) for sku in ("100", "101", "102", "Drinks")],
+        [*THREE, ("s1", None, None, None, None), ("s1", "\ufffd line 3: Drinks", None, None, None)],
+    ],
+)  # fmt: skip
+def test_a_product_is_no_heading(rows):
+    assert not headings(_rows(*rows)).any()
