@@ -20,7 +20,6 @@ from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp import address, doubtful_columns
-from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.columns import Layout
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
@@ -30,6 +29,7 @@ from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.rows import total_row
+from shelfsync.rows.check_digit import is_gtin
 from shelfsync.rows.quarantine_reason import NO_ROW, UNREADABLE, is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning

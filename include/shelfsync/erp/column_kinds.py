@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.check_digit import is_gtin
+from shelfsync.rows.check_digit import is_gtin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

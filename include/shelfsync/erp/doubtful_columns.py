@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shelfsync.erp.check_digit import is_gtin
+from shelfsync.rows.check_digit import is_gtin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

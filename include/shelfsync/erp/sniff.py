@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
-from shelfsync.erp.check_digit import is_gtin
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
@@ -28,6 +27,7 @@ from shelfsync.erp.text_encoding import encoding_of
 from shelfsync.erp.text_shape import SHOWN, Shape, folded, is_rule, names_again, shape_of, totals_line
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
+from shelfsync.rows.check_digit import is_gtin
 from shelfsync.rows.look_alike import characters_of, is_odd
 from shelfsync.rows.number import read as numbers_of
 from shelfsync.settings import ErpSettings

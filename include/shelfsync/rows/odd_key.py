@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.rows import unlike_key
 from shelfsync.rows.item import quoted, visible
 from shelfsync.rows.look_alike import bare, characters_of, faults_of, is_odd, looks
 from shelfsync.rows.quarantine_reason import names_nothing
@@ -103,16 +104,18 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     words = faults_of(texts)
     odd = np.logical_or.reduce([where for _, where in words])
     gone = names.filter(pc.invert(pc.is_in(names, value_set=skus))) if known.whole else names.slice(0, 0)
-    resembled = _resembled(texts, names, gone, odd)
+    unlike = unlike_key.find(texts, pc.unique(pa.concat_arrays([skus.drop_null(), names])))
+    resembled = _meant(texts, _resembled(texts, names, gone, odd), unlike, gone)
     alike = mask(resembled.is_valid())
     lost, nothing = mask(pc.match_substring_regex(texts, _FLOAT)), names_nothing(texts)
-    if not (odd | alike | lost | nothing).any():
+    if not (odd | alike | lost | nothing | unlike).any():
         return None
     found = [
         ("sku_missing", nothing),
         *words,
         ("sku_resembles_known", alike & ~odd),
         ("sku_as_float", lost & ~alike & ~odd),
+        ("sku_unlike_others", unlike & ~alike & ~odd),
     ]
     rows = len(skus)
     back = np.full(rows, -1, dtype=np.int64)
@@ -167,7 +170,7 @@ def _plain(text: str) -> str:
 
 
 def _may_be_odd(texts: pa.Array) -> bool:
-    otherwise = mask(pc.match_substring_regex(texts, _OTHERWISE)) | names_nothing(texts)
+    otherwise = mask(pc.match_substring_regex(texts, _OTHERWISE)) | names_nothing(texts) | unlike_key.may_be(texts)
     return bool(is_odd(texts).any() or otherwise.any())
 
 
@@ -246,6 +249,16 @@ def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:
     values = found.to_pylist()
     for place, sku in answers.items():
         values[place] = sku
+    return pa.array(values, pa.string())
+
+
+def _meant(texts: pa.Array, found: pa.Array, unlike: Mask, gone: pa.Array) -> pa.Array:
+    """Also what a key that is unlike the others may have been."""
+    if not len(gone) or not (rows := np.flatnonzero(unlike & mask(found.is_null()))).size:
+        return found
+    values = found.to_pylist()
+    for place in rows[:_ROUNDED_MAX].tolist():
+        values[place] = next(iter(unlike_key.meant(texts[place].as_py(), gone)), None)
     return pa.array(values, pa.string())
 
 

@@ -88,6 +88,12 @@ SKU_REASONS: tuple[Reason, ...] = (
         "sku",
         "sku {value} went through a floating-point number, so its last digits are lost; export the column as text",
     ),
+    Reason(
+        "sku_unlike_others",
+        "sku",
+        "sku {value} is unknown to the platform, and all others of the store are numbers: a program made it another thing of a number, or a digit of"
+        " its barcode is missing or wrong",
+    ),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
 )
 """What may be wrong with a SKU by itself, whatever its row is about."""
@@ -237,7 +243,7 @@ def of_no_product(rows: pa.Table, constants: Collection[str] = ()) -> Mask:
     return found
 
 
-_NOTHING = r"^\s*(?:(?i:\(?null\)?|\\n|n/a|#nv|#n/a|#[a-z]+(?:/0)?[?!])|nan|NaN|None|[?.-]+)\s*$"
+_NOTHING = r"^\s*(?:(?i:\(?null\)?|\\n|n/a|n\.a\.?|#nv|#n/a|#[a-z]+(?:/0)?[?!])|nan|NaN|None|[?.-]+)\s*$"
 
 
 def is_usable(vendor: str) -> bool:

@@ -190,7 +190,9 @@ def test_a_quote_without_an_end_in_the_last_row_costs_this_row(read_lines, tmp_p
     assert proof.doubtful, "the file may have been cut there, so nothing is concluded from absence"
 
 
-@pytest.mark.parametrize("line", ['100004,"TV 24', '100004,"TV,24,of,inches\nin a box', '100004,"TV,24,of,inches\nin,a,box'])
+@pytest.mark.parametrize(
+    "line", ['100004,"TV 24', '100004,"TV,24,of,inches\nin a box', '100004,"TV,24,of,inches\nin,a,box']
+)
 def test_a_cell_that_is_cut_at_one_of_its_line_breaks_is_a_cut(read_lines, line):
     with pytest.raises(IncompleteExtractError, match="was cut in the middle of the row that begins in line 4"):
         read_lines(HEADER, MILK, PEAS, line)

@@ -68,7 +68,12 @@ def test_every_reason_can_happen():
     assert result.quarantine["reason"].to_pylist()[: len(EACH)] == list(EACH)
     sent = {row["field"] for row in result.quarantine.to_pylist() if row["row_sent"]}
     assert sent == {"max_sales_quantity"}, "a row of nothing else that is good is not sent"
-    assert set(EACH) == {reason.word for reason in REASONS}
+    assert set(EACH) | {"sku_unlike_others"} == {reason.word for reason in REASONS}
+
+
+def test_a_key_may_be_unlike_all_others():
+    result = normalised(*({"sku": str(number)} for number in range(100000, 100030)), {"sku": "0x186A1"})
+    assert result.quarantine["reason"].to_pylist() == ["sku_unlike_others"]
 
 
 def test_a_row_of_a_workbook_and_of_a_text_is_named_alike_and_without_the_mark_of_broken_text():

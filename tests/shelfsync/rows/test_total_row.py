@@ -194,7 +194,14 @@ def test_of_the_rows_above_only_the_columns_are_needed_that_can_prove_something(
     assert columns(("Total", "x", None, None, None), ("s1", "1", None, None, None)) == []
 
 
-HEADINGS = ["Drinks", "Getr\u00e4nke", "--- Drinks ---", "\u041d\u0430\u043f\u0438\u0442\u043a\u0438", "Drinks 0-2 l", "Group 12: drinks"]
+HEADINGS = [
+    "Drinks",
+    "Getr\u00e4nke",
+    "--- Drinks ---",
+    "\u041d\u0430\u043f\u0438\u0442\u043a\u0438",
+    "Drinks 0-2 l",
+    "Group 12: drinks",
+]
 THREE = [*ABOVE, ("s1", "102", "Rye", "1", "1")]
 
 
