@@ -145,6 +145,6 @@ class DownloadEmptyError(DownloadBrokenError):
 
 
 class DownloadSlowError(DownloadBrokenError):
-    """The host sent fewer bytes a second than the client waits for."""
+    """The host sent fewer bytes a second than the client waits for, or took longer than a file of this size may take."""
 
-    remedy = "Lower the least speed of a download if the connection is that slow."
+    remedy = "See why the host of the file is that slow; if the connection is, lower the least speed of a download."

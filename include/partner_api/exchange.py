@@ -138,9 +138,8 @@ def _attempts_max(session: Session, call: Call) -> int:
 
 
 def _unanswered(call: Call, failure: TransportFailure, request_id: str, *, cut: bool) -> PartnerError:
-    if failure.overdue and call.head_s is not None and not cut:
-        message = f"no answer came within {call.head_s:g} s"
-        return DownloadSlowError(message, operation=call.operation, request_id=request_id)
+    if failure.overdue and call.head_s is not None:
+        return DownloadSlowError(str(failure), operation=call.operation, request_id=request_id)
     if cut:
         message = f"the connection was lost in the middle of the file: {failure}"
         return DownloadBrokenError(message, operation=call.operation, request_id=request_id)

@@ -159,20 +159,28 @@ class Downloaded:
 
 
 def download(
-    session: Session, url: str, file: BinaryIO, *, priority: str = "catalog", max_bytes: int | None = None
+    session: Session,
+    url: str,
+    file: BinaryIO,
+    *,
+    priority: str = "catalog",
+    max_bytes: int | None = None,
+    max_s: float | None = None,
 ) -> Downloaded:
     """Writes the file behind a link, gzip expanded. After any error the caller discards the file.
 
-    Only the platform's own host receives the token. `max_bytes`: a lower ceiling than that of the limits. LinkNotAllowedError: the
-    address is not allowed, and the client sent nothing. LinkExpiredError, DownloadTooLargeError, DownloadBrokenError: see there.
+    Only the platform's own host receives the token. `max_bytes`, `max_s`: lower ceilings than those of the limits. LinkNotAllowedError:
+    the address is not allowed, and the client sent nothing. LinkExpiredError, DownloadTooLargeError, DownloadBrokenError: see there.
     """
     link = checked(session, url)
     limits = session.limits
     if max_bytes is not None:
         limits = replace(limits, max_bytes=min(max_bytes, limits.max_bytes))
+    if max_s is not None:
+        limits = replace(limits, total_s=min(max_s, limits.total_s))
     receivers: list[Saved] = []
     for _ in range(session.limits.redirects_max + 1):
-        call = _call(session, link, priority, partial(_saved, session, limits, file, receivers))
+        call = _call(session, link, priority, limits, partial(_saved, session, limits, file, receivers))
         answer = exchange(session, call)
         if answer.status in {301, 302, 303, 307, 308}:
             link = _next(session, link, answer)
@@ -198,7 +206,7 @@ def checked(session: Session, url: str) -> Link:
     return link
 
 
-def _call(session: Session, link: Link, priority: str, receiver: partial[Saved]) -> Call:
+def _call(session: Session, link: Link, priority: str, limits: DownloadLimits, receiver: partial[Saved]) -> Call:
     to_platform = session.policy.carries_token(link)
     address = None
     if session.resolve is not None:
@@ -221,10 +229,8 @@ def _call(session: Session, link: Link, priority: str, receiver: partial[Saved])
         bearer=to_platform,
         to_platform=to_platform,
         connect_to=address,
-        deadline_s=session.limits.total_s + session.timeout_s,
-        head_s=session.limits.speed_grace_s + session.limits.speed_window_s
-        if session.limits.least_bytes_per_s
-        else None,
+        deadline_s=limits.total_s + session.timeout_s,
+        head_s=limits.speed_grace_s + limits.speed_window_s if limits.least_bytes_per_s else None,
         receiver=receiver,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -58,6 +59,7 @@ class Collected:
     """An answer in memory: at most `max_bytes`. Of an error's body, what is readable of the first 64 KiB: its head suffices."""
 
     spent = False
+    slowness = None
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -112,8 +114,6 @@ class Saved:
         self.wire_bytes = 0
         self._file = file
         self._limits = limits
-        self._monotonic_s = monotonic_s
-        self._ends_at_s = monotonic_s() + limits.total_s
         self._speed = _Speed(limits, monotonic_s)
         self._hash = hashlib.sha256()
         self._error: Collected | None = None
@@ -131,11 +131,16 @@ class Saved:
         return self._error is not None and self._error.cut
 
     @property
+    def slowness(self) -> str | None:
+        return self._speed.fault()
+
+    @property
     def sha256(self) -> str:
         """Of what was written, in hex."""
         return self._hash.hexdigest()
 
     def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:
+        self._speed.begin()
         if status != 200:
             self._error = Collected(ERROR_BYTES_MAX)
             self._error.begin(status if status >= 300 else 400, headers, framed=framed)
@@ -153,9 +158,9 @@ class Saved:
 
     def feed(self, chunk: bytes) -> None:
         self.wire_bytes += len(chunk)
-        if self._monotonic_s() > self._ends_at_s:
-            raise DownloadBrokenError(f"not done after {self._limits.total_s:g} s; {self.wire_bytes} bytes came")
         self._speed.count(len(chunk))
+        if fault := self._speed.fault():
+            raise DownloadSlowError(fault)
         if self._error is not None:
             self._error.feed(chunk)
             return
@@ -225,27 +230,40 @@ class Saved:
 
 
 class _Speed:
-    """The speed of a body: DownloadSlowError if one window of it, after the grace, has too few bytes."""
+    """The speed of a body: too slow if one window of it, after the grace, has too few bytes, or if the whole takes too long.
+
+    Another thread asks too: a body that sends nothing of the file, as in a chunk without an end, is never counted.
+    """
 
     def __init__(self, limits: DownloadLimits, monotonic_s: Callable[[], float]) -> None:
         self._limits = limits
         self._monotonic_s = monotonic_s
-        self._from_s: float | None = None
+        self._ends_at_s = monotonic_s() + limits.total_s
+        self._window: tuple[float, int] = (math.inf, 0)
         self._bytes = 0
 
+    def begin(self) -> None:
+        """The head is there."""
+        self._window = (self._monotonic_s() + self._limits.speed_grace_s, 0)
+
     def count(self, more: int) -> None:
-        limits, now_s = self._limits, self._monotonic_s()
-        if self._from_s is None:
-            self._from_s = now_s + limits.speed_grace_s
         self._bytes += more
-        passed_s = now_s - self._from_s
+
+    def fault(self) -> str | None:
+        """What is too slow. A window that has passed with enough bytes ends here."""
+        limits, now_s = self._limits, self._monotonic_s()
+        if now_s > self._ends_at_s:
+            return f"not done after {limits.total_s:g} s; {self._bytes} bytes came"
+        from_s, before = self._window
+        passed_s, came = now_s - from_s, self._bytes - before
         if passed_s < limits.speed_window_s:
-            return
-        if self._bytes < limits.least_bytes_per_s * passed_s:
-            raise DownloadSlowError(
-                f"{self._bytes} bytes came in {passed_s:.0f} s; the least speed is {limits.least_bytes_per_s:g} bytes a second"
+            return None
+        if came < limits.least_bytes_per_s * passed_s:
+            return (
+                f"{came} bytes came in {passed_s:.0f} s; the least speed is {limits.least_bytes_per_s:g} bytes a second"
             )
-        self._from_s, self._bytes = now_s, 0
+        self._window = (now_s, self._bytes)
+        return None
 
 
 def _expander_for(headers: httpx.Headers) -> Expander | None:

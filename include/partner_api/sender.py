@@ -10,6 +10,7 @@ import contextlib
 import functools
 import socket
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 NO_REUSE = httpx.Limits(max_keepalive_connections=0)
+_LOOKS = 30
+"""How often a download is looked at while its head may take."""
 
 
 class StreamedBody:
@@ -122,6 +125,10 @@ class Receiver(Protocol):
     def cut(self) -> bool:
         """Whether the body of a rejection was not readable to its end."""
 
+    @property
+    def slowness(self) -> str | None:
+        """Why the body is too slow to wait for. Another thread asks this, too."""
+
     def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:
         """The head is there. `framed`: the protocol distinguishes the body's end from a cut connection."""
 
@@ -154,7 +161,11 @@ class Sender:
     def send(self, request: Request, receiver: Receiver) -> Answer:
         """The answer; TransportFailure when there is none."""
         heads: list[httpx.Response] = []
-        deadline = Deadline(request.deadline_s, head_s=request.head_s, head_came=lambda: bool(heads))
+
+        def slowness() -> str | None:
+            return receiver.slowness if heads else None
+
+        deadline = Deadline(request.deadline_s, head_s=request.head_s, head_came=lambda: bool(heads), slowness=slowness)
         try:
             if self._given is not None:
                 return self._send(request, receiver, heads, {})
@@ -165,6 +176,8 @@ class Sender:
                 heads and heads[0].status_code >= 300
             ):  # a rejection counts by its head, whatever becomes of its body (interface.md 7)
                 return _answer(heads[0], receiver, cut=True)
+            if (slow := deadline.slow or slowness()) is not None:
+                raise TransportFailure(slow, sent=True, overdue=True) from None
             raise _failure(error, overdue=deadline.passed) from None
 
     def close(self) -> None:
@@ -208,22 +221,29 @@ def _answer(response: httpx.Response, receiver: Receiver, *, cut: bool = False) 
 class Deadline:
     """Ends a request at its deadline however slowly its answer drips: it shuts the socket down under the reading thread.
 
-    `head_s`: an earlier deadline, for an answer of which `head_came` is not true by then.
+    `head_s`: an earlier deadline, for an answer of which `head_came` is not true by then. With it, `slowness` is asked again and again:
+    once it is a reason, the request ends, whatever part of the answer drips. `slow` is that reason.
 
     `see` is the extension `trace` of the request, whose connection has to be a new one (`NO_REUSE`).
     """
 
     def __init__(
-        self, deadline_s: float, *, head_s: float | None = None, head_came: Callable[[], bool] = lambda: True
+        self,
+        deadline_s: float,
+        *,
+        head_s: float | None = None,
+        head_came: Callable[[], bool] = lambda: True,
+        slowness: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self._timers = [threading.Timer(deadline_s, self._cut)]
-        if head_s is not None:
-            self._timers.append(threading.Timer(head_s, self._cut_without_head))
-        for timer in self._timers:
-            timer.daemon = True
+        self._timer = threading.Timer(deadline_s, self._cut)
+        self._timer.daemon = True
+        self._head_s = head_s
         self._head_came = head_came
+        self._slowness = slowness
+        self._ended = threading.Event()
         self._socket: socket.socket | None = None
         self.passed = False
+        self.slow: str | None = None
 
     def see(self, event: str, info: Mapping[str, Any]) -> None:
         """A trace callback of httpcore: the connection just made is the one to cut."""
@@ -237,17 +257,25 @@ class Deadline:
             with contextlib.suppress(OSError):  # it was closed meanwhile
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
-    def _cut_without_head(self) -> None:
-        if not self._head_came():
-            self._cut()
+    def _watch(self, head_s: float) -> None:
+        ends_s = time.monotonic() + head_s
+        while not self._ended.wait(head_s / _LOOKS):
+            if not self._head_came():
+                self.slow = f"no answer came within {head_s:g} s" if time.monotonic() >= ends_s else None
+            else:
+                self.slow = self._slowness()
+            if self.slow is not None:
+                self._cut()
+                return
 
     def __enter__(self) -> None:
-        for timer in self._timers:
-            timer.start()
+        self._timer.start()
+        if self._head_s is not None:
+            threading.Thread(target=self._watch, args=(self._head_s,), name="watches a download", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
-        for timer in self._timers:
-            timer.cancel()
+        self._timer.cancel()
+        self._ended.set()
 
 
 @functools.cache

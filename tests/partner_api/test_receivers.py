@@ -296,6 +296,53 @@ def test_a_head_that_drips_has_as_long_as_a_window_and_is_tried_once(tools):
     assert len(server.of("GET")) == 1
 
 
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+NO_FILE_COMES = {
+    "the extension of a chunk": (CHUNKED + b"4\r\nsku,\r\n5;", b"x"),
+    "headers behind the last chunk": (CHUNKED + b"4\r\nsku,\r\n0\r\n", b"X-More: 1\r\n"),
+    "half a gzip's name": (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n\x1f\x8b\x08\x08" + bytes(6), b"n"),
+    "nothing behind the first bytes": (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nsku,", b""),
+    "nothing behind the head": (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b""),
+    "the body of a redirect": (b"HTTP/1.1 302 Found\r\nLocation: log.csv\r\nContent-Length: 9999\r\n\r\n", b"x"),
+}
+
+
+@pytest.mark.parametrize(("head", "piece"), NO_FILE_COMES.values(), ids=NO_FILE_COMES)
+def test_whatever_drips_instead_of_the_file_ends_after_one_window(tools, head, piece):
+    def script(seen, send):
+        send(head)
+        ends_at = time.monotonic() + 60
+        while time.monotonic() < ends_at and not server.released.is_set():
+            send(piece)
+            time.sleep(0.02)
+
+    server = tools.platform(script)
+    limits = DownloadLimits(speed_grace_s=0.1, speed_window_s=0.3)
+    began_s = time.monotonic()
+    with pytest.raises(DownloadSlowError, match="the least speed is 1000 bytes a second"):
+        fetch(tools.client(server, limits=limits, timeout_s=30), server)
+    assert time.monotonic() - began_s < 20
+    assert len(server.of("GET")) == 1
+
+
+def test_a_caller_may_lower_the_time_of_one_download(tools):
+    """A host that is just fast enough does not hold a small file's run for the time that a large one may take."""
+    clock = tools.QuickClock()
+
+    def slowly(seen, send):
+        send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        for _ in range(600):
+            clock.slept.append(1.0)
+            send(b"x" * 1500)
+            time.sleep(0.005)
+
+    server = tools.platform(slowly)
+    began_s = clock.monotonic_s()
+    with pytest.raises(DownloadSlowError, match="not done after 60 s"):
+        tools.client(server, clock=clock).download(f"{server.base_url}{RESULTS}/log.csv", io.BytesIO(), max_s=60)
+    assert 60 <= clock.monotonic_s() - began_s < 70
+
+
 def test_a_caller_may_lower_the_size_limit_of_one_download(tools):
     server = tools.platform(tools.http(200, LOG))
     with pytest.raises(DownloadTooLargeError, match=f"{len(LOG)} bytes are announced, 99 are allowed"):

@@ -27,7 +27,7 @@ from shelfsync.platform.jobs.table import State
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
 
@@ -40,8 +40,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
-    """Writes the outcomes of each vendor's open jobs of this run, as far as the platform has ended them."""
+def confirm(
+    context: Context,
+    run_id: int,
+    names: Iterable[str],
+    *,
+    comes_back: bool = True,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> StepReport:
+    """Writes the outcomes of each vendor's open jobs of this run, as far as the platform has ended them.
+
+    `progress(done, all)` counts vendors.
+    """
     otherwise = "no job of this run is open"
     wanted = list(names)
     with context.engine.connect() as connection:
@@ -55,8 +65,15 @@ def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: 
             partial(_confirm, ahead=ahead),
             otherwise=otherwise,
             comes_back=comes_back,
-            in_order=lambda names: ahead.in_order(names, str),
+            in_order=lambda names: _counted(ahead.in_order(names, str), len(wanted), progress),
         )
+
+
+def _counted(names: Iterable[str], every: int, progress: Callable[[int, int], None]) -> Iterator[str]:
+    for number, name in enumerate(names):
+        progress(number, every)
+        yield name
+    progress(every, every)
 
 
 def _confirm(context: Context, job: CatalogJob, lease: Lease, *, ahead: Ahead) -> None:
@@ -215,6 +232,8 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead
 
 
 LOG_FLOOR_BYTES = 1024 * 1024
+LOG_FLOOR_S, LOG_S_PER_SKU = 60.0, 0.1
+"""How long a log may take, however fast its host is: a small job holds no run up for the time of a large one."""
 
 
 def log_bytes_max(context: Context, job: CatalogJob) -> int:
@@ -223,7 +242,7 @@ def log_bytes_max(context: Context, job: CatalogJob) -> int:
 
 
 def _file_of(context: Context, job: CatalogJob) -> File:
-    return File("log", job.priority, log_bytes_max(context, job))
+    return File("log", job.priority, log_bytes_max(context, job), LOG_FLOOR_S + job.sent * LOG_S_PER_SKU)
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:

@@ -109,7 +109,7 @@ def _named(steps: Mapping[str, _Step], word: str) -> _Step:
 
 
 TOGETHER = 10
-"""How many vendors confirm and acknowledge take at a time, in the order of sending."""
+"""How many vendors acknowledge takes at a time, in the order of sending. confirm takes all: a slow log holds back no other store's."""
 
 
 def sync(
@@ -154,9 +154,10 @@ def finish(
         progress("wait", 0, len(sent))
         asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent, wait_s=wait_s))
         progress("wait", len(sent), len(sent))
-        first_sent = [sent[start : start + TOGETHER] for start in range(0, len(sent), TOGETHER)]
-        reports = [_each_group(context, word, run_id, first_sent, progress) for word in ENDING[1:]]
-        if not any(reports):
+        confirmed = confirm(context, run_id, sent, progress=partial(progress, "confirm"))
+        groups = [sent[start : start + TOGETHER] for start in range(0, len(sent), TOGETHER)]
+        acknowledged = _each_group(context, "acknowledge", run_id, groups, progress)
+        if not (confirmed.done or acknowledged):
             break  # the open jobs had no end before their deadline; the run reports them
         if left := left_to_send(context, run_id):  # the halves of a request that the platform rejected as a whole
             step(context, "deliver", run_id, left)

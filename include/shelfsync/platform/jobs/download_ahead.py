@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import itertools
 import logging
 from collections import defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 
+from partner_api.errors import DownloadSlowError
 from shelfsync.platform.jobs.job import reason_of
 from shelfsync.platform.jobs.poll import known, received_of
 from shelfsync.platform.jobs.result import download
@@ -37,6 +40,7 @@ class File:
     kind: str
     priority: str
     max_bytes: int
+    max_s: float | None = None
 
 
 class Ahead:
@@ -80,24 +84,60 @@ class Ahead:
 def fetched_ahead(
     context: Context, jobs: Sequence[J], vendor_of: Callable[[J], str], file_of: Callable[[J], File]
 ) -> Iterator[Ahead]:
-    """Begins to download the best link of each job that has ended, a few at once. With the files of one vendor only, nothing is ahead."""
+    """Begins to download the best link of each job that has ended: of a few vendors at once, and of each one file after the other.
+
+    A single file is not ahead.
+    """
     ahead = Ahead()
     links = _links_of(context, jobs)
-    at_once = context.settings.sync.downloads_at_once
-    if at_once == 1 or len({vendor_of(job) for job in jobs if job.job_id in links}) < 2:
+    if len(links) < 2:
         yield ahead
         return
+    turns: dict[str, list[_Turn]] = defaultdict(list)
+    for job in jobs:
+        if (url := links.get(job.job_id)) is not None:
+            turn = _Turn(url, file_of(job), Future())
+            turns[vendor_of(job)].append(turn)
+            ahead.add(vendor_of(job), job.job_id, url, turn.download)
     context.open_platform()
-    with ThreadPoolExecutor(at_once, thread_name_prefix="download") as threads:
+    with ThreadPoolExecutor(context.settings.sync.downloads_at_once, thread_name_prefix="download") as threads:
         try:
-            for job in jobs:
-                if (url := links.get(job.job_id)) is not None:
-                    run = contextvars.copy_context().run
-                    begun = threads.submit(run, _download, context, vendor_of(job), url, file_of(job))
-                    ahead.add(vendor_of(job), job.job_id, url, begun)
+            for vendor, its in turns.items():
+                threads.submit(contextvars.copy_context().run, _download_all, context, vendor, its)
             yield ahead
         finally:
+            for turn in itertools.chain(*turns.values()):
+                turn.download.cancel()
             threads.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One file of a vendor."""
+
+    url: str
+    file: File
+    download: Future[str]
+
+
+def _download_all(context: Context, vendor: str, turns: Sequence[_Turn]) -> None:
+    """Downloads a vendor's files. A host that was too slow once is asked for no further file: each would take as long."""
+    too_slow: dict[str, DownloadSlowError] = {}
+    for turn in turns:
+        if not turn.download.set_running_or_notify_cancel():
+            continue
+        host = urlsplit(turn.url).netloc
+        if host in too_slow:
+            turn.download.set_exception(too_slow[host])
+            continue
+        try:
+            path = _download(context, vendor, turn.url, turn.file)
+        except BaseException as error:  # noqa: BLE001  it belongs to the thread that uses the file
+            if isinstance(error, DownloadSlowError):
+                too_slow[host] = error
+            turn.download.set_exception(error)
+        else:
+            turn.download.set_result(path)
 
 
 def _links_of(context: Context, jobs: Sequence[Job]) -> dict[int, str]:
@@ -122,4 +162,4 @@ def _links_of(context: Context, jobs: Sequence[Job]) -> dict[int, str]:
 
 
 def _download(context: Context, vendor: str, url: str, file: File) -> str:
-    return download(context, url, file.kind, vendor, priority=file.priority, max_bytes=file.max_bytes)
+    return download(context, url, file.kind, vendor, priority=file.priority, max_bytes=file.max_bytes, max_s=file.max_s)

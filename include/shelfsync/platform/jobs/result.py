@@ -60,10 +60,12 @@ def first_usable(
     return None
 
 
-def download(context: Context, url: str, kind: str, vendor: str, *, priority: str, max_bytes: int) -> str:
+def download(
+    context: Context, url: str, kind: str, vendor: str, *, priority: str, max_bytes: int, max_s: float | None = None
+) -> str:
     """Fetches the file of a link into the lake, whole or not at all; returns its path. Of a longer file nothing is kept."""
     with tempfile.TemporaryFile() as spool:
-        context.open_platform().download(url, spool, priority=priority, max_bytes=max_bytes)
+        context.open_platform().download(url, spool, priority=priority, max_bytes=max_bytes, max_s=max_s)
         spool.seek(0)
         with context.lake.staged(kind, vendor, ".csv") as staged:
             while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from partner_api import DownloadLimits
-from shelfsync.catalog.steps import confirm
+from shelfsync.catalog.steps import confirm, sync
+from shelfsync.platform import client
 
 pytestmark = pytest.mark.slow
 
@@ -128,6 +129,52 @@ def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
     report = world.app.export_step("observe", "drips", stores)
     assert (report["done"], list(report["failed"])) == (1, ["store-001"])
     assert "the least speed" in report["failed"]["store-001"]
+
+
+def test_many_logs_of_one_store_that_drip_hold_back_no_other_store(make_world, monkeypatch):
+    """More files of the first store than are downloaded at once: the second is done before them, and a slow host is asked once."""
+    slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
+    monkeypatch.setattr(DownloadLimits, "__init__", slow)
+    world = make_world(sync=LONG | {"body_max_bytes": 70, "downloads_at_once": 2})
+    skus = [f"a{number}" for number in range(6)]
+    for store, its in (("store-001", skus), ("store-002", ["a0"])):
+        world.platform.put_products(store, [{**A, "sku": sku} for sku in its])
+        for sku in its:
+            world.erp.put(store, sku, "2.00", None)
+    world.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1, "vendor": "store-001"})
+    world.sync("full")
+    jobs = world.rows("SELECT vendor, state FROM ledger.job WHERE kind = 'catalog' ORDER BY ended_at")
+    assert len(jobs) > 4
+    assert jobs[0] == ("store-002", "acknowledged")
+    assert {state for _, state in jobs} == {"acknowledged"}
+    fetched = [entry for entry in world.platform.journal()["entries"] if entry["operation"] == "log"]
+    assert len(fetched) == 2, "one of each store"
+
+
+def test_the_logs_of_all_stores_of_a_run_are_fetched_side_by_side(make_world, monkeypatch):
+    """A run in one process acknowledges some stores at a time: one whose log drips holds up no store of a later group."""
+    monkeypatch.setattr(sync, "TOGETHER", 1)
+    slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
+    monkeypatch.setattr(DownloadLimits, "__init__", slow)
+    world = make_world(sync=LONG)
+    for store in ("store-001", "store-002"):
+        world.platform.put_products(store, [A])
+        world.erp.put(store, "a", "2.00", None)
+    world.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1, "vendor": "store-001"})
+    world.sync("full")
+    ended = "SELECT vendor, state FROM ledger.job WHERE kind = 'catalog' ORDER BY ended_at"
+    assert world.rows(ended) == [("store-002", "acknowledged"), ("store-001", "acknowledged")]
+
+
+def test_a_log_of_few_skus_has_little_time_even_above_the_least_speed(shelf, monkeypatch, caplog):
+    monkeypatch.setattr(confirm, "LOG_FLOOR_S", 1.0)
+    limits = partialmethod(DownloadLimits.__init__, least_bytes_per_s=0.5, speed_grace_s=1.0, speed_window_s=4.0)
+    monkeypatch.setattr(client, "DownloadLimits", type("Limits", (DownloadLimits,), {"__init__": limits}))
+    shelf.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1})
+    shelf.erp.put(VENDOR, "a", "2.00", None)
+    shelf.sync("delta")
+    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0)
+    assert "not done after 1.1 s" in caplog.text
 
 
 def test_a_log_whose_outcomes_could_not_be_written_is_read_from_the_lake(shelf, monkeypatch):
