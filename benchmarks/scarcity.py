@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shelfsync.catalog.state import PRIORITIES
-from shelfsync.catalog.turn import Turn, in_order
+from shelfsync.catalog.whose_turn import Turn, in_order
 from shelfsync.platform.rate_limit.schedule import Rate, next_slot
 
 START = dt.datetime(2026, 3, 2, tzinfo=dt.UTC)  # a Monday, midnight

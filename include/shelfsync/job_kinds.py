@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from partner_api.jobs import FINISHED
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.platform.jobs.job import Answer, JobKind, Pace
+from shelfsync.platform.jobs.job import Answer, JobKind
+from shelfsync.platform.jobs.poll_times import PollTimes
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 
@@ -22,8 +23,8 @@ def _status(client: PartnerClient, job: Any, priority: str) -> Answer:
     return Answer(answer.status, answer.download_url, [item.raw for item in answer.feedback])
 
 
-def _pace(settings: Settings, deadline_s: float) -> Pace:
-    return Pace(settings.sync.poll_first_s, settings.sync.poll_max_s, deadline_s)
+def _pace(settings: Settings, deadline_s: float) -> PollTimes:
+    return PollTimes(settings.sync.poll_first_s, settings.sync.poll_max_s, deadline_s)
 
 
 CATALOG = JobKind(
@@ -67,7 +68,7 @@ PROMOTION = JobKind(
     kind=Kind.PROMOTION,
     ended=FINISHED,
     has_event=False,
-    pace=lambda settings: Pace(
+    pace=lambda settings: PollTimes(
         settings.promotions.poll_first_s, settings.promotions.poll_max_s, settings.promotions.job_deadline_s
     ),
     has_status_call=lambda _settings: True,

@@ -141,7 +141,7 @@ def recover() -> dict[str, Any]:
 @task
 def watch_alerts() -> dict[str, Any]:
     """Opens and closes alerts, and sends their messages. A route that refuses is an alert itself, so it fails no task."""
-    from shelfsync.conditions import watch
+    from shelfsync.alert_conditions import watch
     from shelfsync_airflow.dag_states import wrong_dags
 
     with open_app(PLATFORM, ALERTS) as app:

@@ -1,4 +1,4 @@
-"""acknowledge: the baseline moves by what the platform accepted, SKU by SKU, and by nothing else (I2).
+"""The baseline, what the platform acknowledged, moves by what the platform accepted, SKU by SKU, and by nothing else (I2).
 
 If the platform reports no outcome for a value that was sent, the platform may hold the old value or the new one. It becomes null (I7), and
 the next delta sends it again. The guards must not be blind meanwhile (I9): they compare with the last known values, which `known` fills in.

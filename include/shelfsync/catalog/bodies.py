@@ -1,4 +1,4 @@
-"""batch: a delta as request bodies of the catalog update (interface.md 4.1), each within the byte limit to the byte.
+"""A delta as request bodies of the catalog update (interface.md 4.1), each within the byte limit to the byte.
 
 A body is `{"products":[item,item,…]}` without a space. The same items always give the same bytes.
 """

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
-from shelfsync.catalog import job_log, outcome_words
+from shelfsync.catalog import log_reader, outcome_words
 from shelfsync.rows.alignment import column, padded, require_order
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
 from shelfsync.storable import encodable
@@ -39,7 +39,9 @@ _AMBIGUOUS = "a line of the log may be about either of two SKUs"
 _NO_ITEM = -1
 
 
-def parse_log(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = job_log.EXPANDED_BYTES_MAX) -> pa.Table:
+def parse_log(
+    file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = log_reader.EXPANDED_BYTES_MAX
+) -> pa.Table:
     """A log file in LOG schema, line by line in its order; the text is read as a stream.
 
     `whole`: the length of the file was proven, so a last line without a line break is a line. Raises a TruncatedLogError with the
@@ -47,9 +49,9 @@ def parse_log(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = 
     """
     tables: list[pa.Table] = []
     try:
-        tables.extend(job_log.read(file, whole=whole, expanded_max_bytes=expanded_max_bytes))
-    except job_log.TruncatedLogError as error:
-        raise job_log.TruncatedLogError(error.problem, _joined(tables)) from None
+        tables.extend(log_reader.read(file, whole=whole, expanded_max_bytes=expanded_max_bytes))
+    except log_reader.TruncatedLogError as error:
+        raise log_reader.TruncatedLogError(error.problem, _joined(tables)) from None
     return _joined(tables)
 
 

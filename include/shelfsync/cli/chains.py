@@ -20,7 +20,7 @@ app = typer.Typer(help="The chains of this installation, where it has several.",
 @command(app, "shelfsync chains list", "shelfsync chains list --json", name="list")
 def list_chains() -> Answer:
     """How each chain is, in one sentence. A chain that cannot be read stops no other, nor does a name that is no chain."""
-    from shelfsync.chain_overview import ChainState, state_of
+    from shelfsync.chain_states import ChainState, state_of
     from shelfsync.chains import chain_names, chain_slips
 
     found = [ChainState(name, str(error), readable=False) for name, error in chain_slips().items()]

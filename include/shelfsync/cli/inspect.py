@@ -48,7 +48,7 @@ def status() -> Answer:
 
 def metrics(output: Output = None, replace: Replace = False) -> Answer:
     """Gauges for Prometheus: open alerts of each kind, SKUs in each state, the oldest change. --output writes a file for the node exporter."""
-    from shelfsync import conditions
+    from shelfsync import alert_conditions
     from shelfsync import metrics as numbers
     from shelfsync.catalog.steps.status import report_gauges
 
@@ -58,7 +58,7 @@ def metrics(output: Output = None, replace: Replace = False) -> Answer:
     with opened() as context:
         sink = numbers.Prometheus(context.settings.metrics.prefix, context.settings.chain)
         numbers.use(sink)
-        conditions.report_gauges(context)
+        alert_conditions.report_gauges(context)
         report_gauges(context)
         numbers.use(None)
     if not file:

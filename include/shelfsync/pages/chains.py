@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI, Request
 from starlette.responses import HTMLResponse
 
-from shelfsync.chain_overview import state_of
+from shelfsync.chain_states import state_of
 from shelfsync.pages.app import add_frame
 from shelfsync.pages.shell import show
 

@@ -1,14 +1,16 @@
-"""SKUs that the platform rejected as unknown, and their release once a listing shows them."""
+"""SKUs that the platform rejected as unknown, and their release once a listing or an export that was requested later shows them."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.ledger import rejections
+from shelfsync.catalog.ledger import observations, rejections, vendors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
 
@@ -29,3 +31,22 @@ def release_listed(context: Context, vendor: str, before: dict[str, int], shown:
     with context.engine.begin() as connection:
         released = rejections.let_go_unchanged(connection, vendor, known, "listing")
     log.info("vendor %s: %d SKUs that were unknown are in the listing and are sent again", vendor, released)
+
+
+def release_seen(context: Context, connection: Connection, vendor: str) -> None:
+    """Releases SKUs that were unknown to the platform and are in its newest listing or export, in a transaction of its own.
+
+    The next delta sends them again.
+    """
+    seen = observations.newest(connection, vendor)
+    unknown = [] if seen is None else rejections.unknown_before(connection, seen)
+    if seen is None or not unknown:
+        return
+    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
+    known = [sku for sku in unknown if sku in shown]
+    with context.engine.begin() as writing:
+        vendors.lock(writing, vendor)  # before its rejections, as every other writer does
+        rejections.looked_at(writing, seen, unknown)
+        rejections.let_go(writing, vendor, known, seen.how)
+    if known:
+        log.info("diff: vendor %s: %d SKUs that were unknown are in the newest %s", vendor, len(known), seen.how)

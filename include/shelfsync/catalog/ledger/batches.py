@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger.tables import batch, extract, plan_sequence, run, vendor_run
 from shelfsync.catalog.state import PRIORITIES, BatchState
-from shelfsync.catalog.turn import Turn
+from shelfsync.catalog.whose_turn import Turn
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
 from shelfsync.store.bulk import among
 

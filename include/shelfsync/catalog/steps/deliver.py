@@ -20,8 +20,8 @@ from shelfsync.catalog.steps import bisection
 from shelfsync.catalog.steps.each_vendor import each_vendor, nothing
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
-from shelfsync.catalog.turn import in_order
 from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.whose_turn import in_order
 from shelfsync.errors import DataError, StoppedError
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch

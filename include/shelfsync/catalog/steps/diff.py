@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.assortment import unknown_skus
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import batches, runs, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
@@ -67,7 +68,7 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
         busy = None if run.dry_run else _why_busy(run, row, jobs[row.vendor], about)
         if not about.rejected:
             return _Facts(run, busy, about, rejected_skus.none_in_force())
-        rejected_skus.release_seen(context, connection, row.vendor)
+        unknown_skus.release_seen(context, connection, row.vendor)
         return _Facts(run, busy, about, rejected_skus.in_force(connection, row.vendor))
 
     def work(row: VendorRun, facts: _Facts) -> None:

@@ -13,7 +13,7 @@ from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
-from shelfsync.decisions import price_moves as moves
+from shelfsync.decisions import largest_moves as moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync import display
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
-from shelfsync.catalog.ledger import observations, rejections, vendors
+from shelfsync.catalog.ledger import rejections, vendors
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection_kind import kind_of
 from shelfsync.errors import DataError
@@ -26,27 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def release_seen(context: Context, connection: Connection, vendor: str) -> None:
-    """Releases SKUs that were unknown to the platform and are in its newest listing or export, in a transaction of its own.
-
-    The next delta sends them again.
-    """
-    seen = observations.newest(connection, vendor)
-    unknown = [] if seen is None else rejections.unknown_before(connection, seen)
-    if seen is None or not unknown:
-        return
-    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
-    known = [sku for sku in unknown if sku in shown]
-    with context.engine.begin() as writing:
-        vendors.lock(writing, vendor)  # before its rejections, as every other writer does
-        rejections.looked_at(writing, seen, unknown)
-        rejections.let_go(writing, vendor, known, seen.how)
-    if known:
-        log.info("diff: vendor %s: %d SKUs that were unknown are in the newest %s", vendor, len(known), seen.how)
-
-
 def in_force(connection: Connection, vendor: str) -> pa.Table:
-    """SKU, barcode and the four values of every rejection that a delta does not repeat now; call `release_seen` first."""
+    """SKU, barcode and the four values of every rejection that a delta does not repeat now; call `unknown_skus.release_seen` first."""
     return _table(rejections.of_vendor(connection, vendor))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
-from shelfsync.decisions import price_moves as moves
+from shelfsync.decisions import largest_moves as moves
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.decide import known as known_hold

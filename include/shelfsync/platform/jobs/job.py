@@ -25,7 +25,6 @@ from partner_api.errors import (
     ThrottledError,
     UnexpectedAnswerError,
 )
-from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryAgainError
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from partner_api import PartnerClient
+    from shelfsync.platform.jobs.poll_times import PollTimes
     from shelfsync.settings import Settings
 
 
@@ -211,19 +211,6 @@ def _this(job_id: int) -> sa.Update:
 
 
 @dataclass(frozen=True)
-class Pace:
-    """Seconds: until the first poll, at most between two, and until waiting ends. Each pause is twice the one before."""
-
-    first_s: float
-    max_s: float
-    deadline_s: float
-
-    def pause_s(self, polls: int) -> float:
-        """How long to wait after so many polls."""
-        return back_off_s(polls + 2, self.first_s, self.max_s)
-
-
-@dataclass(frozen=True)
 class Answer:
     """What a status call returned: the platform's state, a link to the result, per-SKU results, and the result itself as a file."""
 
@@ -242,7 +229,7 @@ class JobKind:
     """The platform's states in which such a job has ended."""
     has_event: bool
     """The platform reports the end by an event as well; otherwise only a status call does."""
-    pace: Callable[[Settings], Pace]
+    pace: Callable[[Settings], PollTimes]
     has_status_call: Callable[[Settings], bool]
     not_found_is_absent: bool
     """A 404 from a status call that never worked means that the platform has no such call: there are too many jobs to poll each."""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
+from shelfsync.catalog.assortment import unknown_skus
 from shelfsync.catalog.ledger import observations, rejections, vendors
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.errors import DataError
@@ -132,7 +133,7 @@ def test_a_release_locks_the_vendor_before_its_rejections_as_every_other_writer_
 
     def releases():
         with context.engine.connect() as reading:
-            rejected_skus.release_seen(context, reading, "store-001")
+            unknown_skus.release_seen(context, reading, "store-001")
 
     with ThreadPoolExecutor(1) as beside:
         with context.engine.begin() as writer:

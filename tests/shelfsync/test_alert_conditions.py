@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from message_services import Chat
-from shelfsync import check, conditions, outages
+from shelfsync import alert_conditions, check, outages
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
@@ -22,7 +22,7 @@ PRODUCT = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": Tr
 
 
 def kinds(context):
-    conditions.watch(context)
+    alert_conditions.watch(context)
     with context.engine.connect() as connection:
         return {(row["kind"], row["subject"]) for row in alerts.open_alerts(connection)}
 
@@ -247,7 +247,7 @@ def test_stops_in_a_row_are_an_alert_until_a_good_answer(world, context):
 @pytest.mark.slow
 def test_a_webhook_that_falls_silent_is_an_alert_until_its_next_event(world, context):
     event = "INSERT INTO inbox.event (kind, identity, platform_job_id, body, received_at) VALUES ('job', :job, :job, '', now() - :ago)"
-    for cents in range(conditions.POLLED):
+    for cents in range(alert_conditions.POLLED):
         world.erp.put("store-001", "a", f"1.0{cents + 1}")
         world.sync("delta")
     assert kinds(context) == set(), "this installation has no webhook"
@@ -263,7 +263,7 @@ def test_a_webhook_that_falls_silent_is_an_alert_until_its_next_event(world, con
 
 @pytest.mark.slow
 def test_jobs_that_ended_before_the_last_event_are_no_sign_of_a_silent_webhook(world, context):
-    for cents in range(conditions.POLLED):
+    for cents in range(alert_conditions.POLLED):
         world.erp.put("store-001", "a", f"1.0{cents + 1}")
         world.sync("delta")
     older(context, "ledger.job", "ended_at", 180)
@@ -291,7 +291,7 @@ def test_a_condition_that_cannot_be_looked_at_hides_no_other(context, monkeypatc
     def broken(*_: object) -> None:
         raise LookupError("a bug")
 
-    monkeypatch.setitem(conditions._FINDERS, ("disk",), broken)
+    monkeypatch.setitem(alert_conditions._FINDERS, ("disk",), broken)
     assert kinds(context) == {("erp_away", ""), ("not_watched", "disk")}
     monkeypatch.undo()
     assert kinds(context) == {("erp_away", "")}
@@ -333,7 +333,7 @@ def test_calls_of_stores_with_a_wrong_secret_are_an_alert_once_they_go_on(contex
 
 @pytest.mark.slow
 def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accepted(world, context):
-    known = [f"new-{number}" for number in range(conditions.JUDGED_SKUS)]
+    known = [f"new-{number}" for number in range(alert_conditions.JUDGED_SKUS)]
     for sku in known:
         world.erp.put("store-001", sku, "2.00")
     world.sync("delta")
@@ -355,7 +355,7 @@ def test_a_store_whose_skus_are_mostly_rejected_is_an_alert_until_they_are_accep
 
 @pytest.mark.slow
 def test_a_store_of_whose_rows_too_many_cannot_be_sent_is_an_alert_until_they_can(world, context):
-    known = [f"sku-{number}" for number in range(conditions.JUDGED_SKUS)]
+    known = [f"sku-{number}" for number in range(alert_conditions.JUDGED_SKUS)]
     world.platform.put_products("store-001", [PRODUCT | {"sku": sku} for sku in ("a", *known)])
     for sku in known:
         world.erp.put("store-001", sku, "2.00")
@@ -404,30 +404,34 @@ def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arri
     chat = Chat()
     try:
         watched = with_alerts(context, heartbeat=ServiceAddress(f"http://{chat.host}/beat-canary"))
-        assert conditions.watch(watched)["refused"] == {}
+        assert alert_conditions.watch(watched)["refused"] == {}
         assert chat.beats == 1
         chat.refuses = True
-        assert conditions.watch(watched)["refused"] == {heartbeat.SETTING: "status 503"}
+        assert alert_conditions.watch(watched)["refused"] == {heartbeat.SETTING: "status 503"}
         route = AlertRoute(name="chat", address=chat.address)
         outages.failed(context.engine, outages.PLATFORM, "503")
         older(context, "ledger.outage", "began_at", 2)
-        assert set(conditions.watch(with_alerts(watched, routes=(route,)))["refused"]) == {"chat"}
-        assert conditions.watch(with_alerts(watched, routes=(route,)))["refused"] == {}, "it is not tried again yet"
+        assert set(alert_conditions.watch(with_alerts(watched, routes=(route,)))["refused"]) == {"chat"}
+        assert alert_conditions.watch(with_alerts(watched, routes=(route,)))["refused"] == {}, (
+            "it is not tried again yet"
+        )
         assert chat.beats == 2, "an alert does not arrive, and the monitor has to report that"
     finally:
         chat.close()
-    refused = conditions.watch(watched)["refused"][heartbeat.SETTING]
+    refused = alert_conditions.watch(watched)["refused"][heartbeat.SETTING]
     assert "beat-canary" not in refused
 
 
 @pytest.mark.slow
 def test_what_a_caller_knows_of_dags_stays_while_another_watch_cannot_ask(context):
-    conditions.watch(context, find_dags=lambda: {("dag_off", "housekeeping"): "housekeeping is off"})
+    alert_conditions.watch(context, find_dags=lambda: {("dag_off", "housekeeping"): "housekeeping is off"})
     assert kinds(context) == {("dag_off", "housekeeping")}
-    conditions.watch(context, find_dags=dict)
+    alert_conditions.watch(context, find_dags=dict)
     assert kinds(context) == set()
 
 
 def test_every_kind_has_one_that_finds_it():
-    found = [kind for looked in conditions._FINDERS for kind in looked]
-    assert sorted([*found, *conditions.DAG_KINDS, *orders_watch.KINDS, "not_watched", "route_away"]) == sorted(KINDS)
+    found = [kind for looked in alert_conditions._FINDERS for kind in looked]
+    assert sorted([*found, *alert_conditions.DAG_KINDS, *orders_watch.KINDS, "not_watched", "route_away"]) == sorted(
+        KINDS
+    )

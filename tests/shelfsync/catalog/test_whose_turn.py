@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shelfsync.catalog.state import PRIORITIES
-from shelfsync.catalog.turn import OLDEST_EVERY, Turn, in_order
+from shelfsync.catalog.whose_turn import OLDEST_EVERY, Turn, in_order
 
 NOW = dt.datetime(2026, 11, 25, 12, tzinfo=dt.UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.chain_overview import state_of
+from shelfsync.chain_states import state_of
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from shelfsync.catalog.job_log import TruncatedLogError
+from shelfsync.catalog.log_reader import TruncatedLogError
 from shelfsync.catalog.outcome import parse_log
 from shelfsync.errors import DataError
 
