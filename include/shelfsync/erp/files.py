@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
@@ -119,6 +120,8 @@ _ENDINGS = {
     "workbook": tuple(name + packed for name in (".xlsx", ".xlsm", ".xls", ".ods") for packed in _PACKED),
 }
 _CONTROL_BYTES_MAX = 4096
+LOOK_S = 5.0
+"""How often it is looked whether a file changes while it is read."""
 _TRIAL_ROWS = 20
 
 
@@ -168,6 +171,14 @@ class _Stores(dict[str | None, _Store]):
                 log.error("%s", reasons[vendor])
             raise self.errors[first]
         return reasons
+
+
+def _unchanged(file: FoundFile, stamp: str) -> None:
+    if file.stamp() != stamp:
+        raise IncompleteExtractError(
+            f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
+            "(let it write under another name and rename the file at the end)."
+        )
 
 
 class FilesSource:
@@ -274,19 +285,18 @@ class FilesSource:
         reader = self.reader(file)
 
         def parts() -> Generator[Chunk]:
-            stamp = file.stamp()
+            stamp, looked_s = file.stamp(), time.monotonic()
             try:
                 for chunk in reader.chunks(rows):
                     with _named(reader):
                         self._layout.sources(chunk.names, chunk.where, vendor=chunk.vendor)
                     yield chunk
+                    if time.monotonic() - looked_s >= LOOK_S:  # or a file that grows faster than it is read has no end
+                        _unchanged(file, stamp)
+                        looked_s = time.monotonic()
             finally:  # also of a reading of its first rows
                 self._tell(file, reader)
-            if file.stamp() != stamp:
-                raise IncompleteExtractError(
-                    f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
-                    "(let it write under another name and rename the file at the end)."
-                )
+            _unchanged(file, stamp)
 
         with contextlib.closing(self._limit.answers(file, parts())) as chunks:
             for chunk in chunks:

@@ -120,6 +120,23 @@ def test_a_broken_file_fails_its_store_alone(folder, content):
     only_second_fails(folder)
 
 
+def test_a_file_that_grows_as_fast_as_it_is_read_fails_its_store_alone(folder, monkeypatch):
+    monkeypatch.setattr("shelfsync.erp.files.LOOK_S", 0.0)
+    (folder / "s2.csv").write_text(GOOD + "3,1.50\n" * 100_000)
+    rows = 0
+    with open_source(
+        ErpSettings(files=f"{folder}/{{vendor}}.csv", timeout_s=SECONDS, chunk_rows=10_000)
+    ).read() as all_:
+        for chunk in all_:
+            rows += chunk.num_rows
+            assert rows < 1_000_000, "the reading has no end"
+            if "s2" in chunk["vendor"].to_pylist():
+                with (folder / "s2.csv").open("a") as file:
+                    file.write("3,1.50\n" * 20_000)
+        assert list(all_.failed) == ["s2"]
+        assert "changed while it was read" in all_.failed["s2"]
+
+
 def test_a_file_that_cannot_be_opened_fails_its_store_alone(folder):
     (folder / "s2.csv").unlink()
     (folder / "s2.csv").mkdir()
