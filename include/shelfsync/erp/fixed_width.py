@@ -1,6 +1,7 @@
 """A text whose columns stand at fixed characters of each line, row by row, with the proofs of a CSV. Spaces around a value are padding.
 
-A line that ends before its last column begins is quarantined; a sum and a drawn line are no rows. By its first lines a file shows how long its
+A line that ends before its last column begins is quarantined, unless the program leaves out blanks at the end of each line; a sum and a drawn
+line are no rows. By its first lines a file shows how long its
 lines are, and where values end: a line that was padded in bytes, whose value goes on behind its place, or whose columns have moved would be
 read as other numbers.
 """
@@ -131,6 +132,8 @@ class _Slices:
         self._ends_in_digits = any(end == self._length for _, end in numbers) and _is_rare(
             not line[-1].isdigit() for line in first
         )
+        self._starts = sorted(start for start, _ in places)
+        self._trimmed_edges = self._edges_of_trimmed(first)
         self._edges = [
             (place, pair)
             for place in range(max(last_start, 1), (self._length or 0) + 1)
@@ -151,7 +154,7 @@ class _Slices:
             return [
                 " ".join(line.split())
             ]  # one cell: what a program wrote beside the rows, over the places of columns
-        if is_short:
+        if is_short and not self._lacks_blanks_alone(line):
             raise csv.Error(f"{len(line)} characters, and the last column begins at {self._least}")
         self._check(line)
         return cells
@@ -171,6 +174,29 @@ class _Slices:
         """How many characters each line has that shows all columns: a program fills it up."""
         length = Counter(map(len, first)).most_common(1)[0][0] if first else 0
         return length if length >= self._end and _is_rare((_differs(line, length) for line in first), _ODD) else None
+
+    def _edges_of_trimmed(self, first: Sequence[str]) -> list[tuple[int, tuple[bool, bool]]]:
+        """Where values begin and end in nearly each line that has all columns, if the program leaves out the blanks at the end of each line."""
+        whole = [line for line in first if len(line) >= self._least]
+        if (
+            len(whole) < _LINES_FOR_WIDTH_MIN
+            or len(set(map(len, first))) == 1
+            or any(line[-1] == " " for line in first)
+        ):
+            return []
+        return [
+            (place, pair)
+            for place in range(1, self._least)
+            for pair in _EDGES
+            if _is_rare((_blanks(line, place) != pair for line in whole), _ODD)
+        ]
+
+    def _lacks_blanks_alone(self, line: str) -> bool:
+        """Whether a short line lacks no more than blank columns at its end: all that it has, up to its last value, stands as in whole lines."""
+        edges = [(place, pair) for place, pair in self._trimmed_edges if place <= len(line)]
+        last = max((start for start in self._starts if start < len(line)), default=0)
+        stands = all(_blanks(line, place) == pair for place, pair in edges)
+        return stands and any(place >= max(last, 1) for place, _ in edges)
 
     def _has_moved(self, line: str) -> bool:
         """Whether the line is longer than the others, or shorter than they although no last value is missing, nor blanks behind it."""

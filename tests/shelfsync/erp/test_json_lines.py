@@ -459,3 +459,40 @@ def test_a_tab_in_the_last_column_and_a_point_without_decimals_move_nothing(read
     lines = [f"0001 {100000 + number}   {number}.{5:04} name" for number in range(9)]
     rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), fixed_width=places).rows
     assert [row["quantity"] for row in rows] == ["0005"] * 9
+
+
+TRIMMED = {"sku": "1-6", "name": "7-16", "price": "17-22", "quantity": "23-26"}
+
+
+def trimmed(sku, name, price, quantity, shift=""):
+    return f"{sku:6}{name + shift:10}{price:>6}{quantity:>4}".rstrip()
+
+
+def test_a_last_column_that_is_blank_and_left_out_costs_no_row(read, path):
+    lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n if n % 3 else "") for n in range(30)]
+    settings = {"fixed_width": TRIMMED, "constants": {"vendor": "v"}}
+    rows = read(files=path("\n".join([*lines, ""]), "stock.dat"), **settings).rows
+    assert [row["price"] for row in rows] == [f"{n + 1}.50" for n in range(30)]
+    assert [row["quantity"] for row in rows] == [str(n) if n % 3 else None for n in range(30)]
+
+
+@pytest.mark.parametrize("line", ["100099Item 99    9.50", "100099Item 99     9", "100099", "1000"])
+def test_a_short_line_whose_values_stand_elsewhere_is_quarantined(read, path, line):
+    lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n if n % 3 else "") for n in range(30)]
+    text = "\n".join([*lines, line, ""])
+    rows = read(files=path(text, "stock.dat"), fixed_width=TRIMMED, constants={"vendor": "v"}).rows
+    assert [row["sku"][0] for row in rows].count("\ufffd") == 1
+    assert len(rows) == 31
+
+
+def test_a_short_line_is_quarantined_where_the_program_fills_up_its_lines(read, path):
+    lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n) for n in range(30)]
+    text = "\n".join([*lines, trimmed("100099", "Item 99", "9.50", ""), ""])
+    rows = read(files=path(text, "stock.dat"), fixed_width=TRIMMED, constants={"vendor": "v"}).rows
+    assert [row["sku"][0] for row in rows].count("\ufffd") == 1
+
+
+def test_a_short_last_line_without_a_line_break_is_a_cut(read, path):
+    lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n if n % 3 else "") for n in range(31)]
+    with pytest.raises(IncompleteExtractError, match="does not end with a line break"):
+        read(files=path("\n".join(lines), "stock.dat"), fixed_width=TRIMMED, constants={"vendor": "v"})
