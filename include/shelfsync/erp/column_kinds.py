@@ -28,7 +28,7 @@ _NAMES = {
     " cantidad existencias quantita giacenza voorraad aantal ilosc stan остаток количество כמות מלאי antal beholdning saldo",
     "active": "active isactive enabled status aktiv istaktiv lieferbar verkaufbar listed envente enventa envendita actif activo attivo actief aktywny активен פעיל onsale sellable",
     "max_sales_quantity": "maxsalesquantity maxqty maxquantity salelimit saleslimit limit maxmenge höchstmenge abgabemenge",
-    "name": "name title description productname itemname articlename bezeichnung artikelbezeichnung beschreibung maktx designation libelle nom nombre"
+    "name": "name title description descr desc itemdesc itemdescription productname itemname articlename bezeichnung artikelbezeichnung beschreibung maktx designation libelle nom nombre"
     " descripcion descrizione nome omschrijving naam nazwa название наименование שם navn nimi",
     "category": "category group productgroup department warengruppe matkl categorie categoria kategorie kategoria категория קטגוריה",
     "cost": "cost costprice purchaseprice ekpreis einkaufspreis ek prixachat costo coste",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _ROWS_MIN = 2
 _STORES_MIN = 3
 _CODE_DIGITS_MIN = 12
+_WHOLE_PRICES_MIN = 20
+_DISTINCT_MIN = 5
+"""Of fewer prices, each may be whole by chance."""
+_DIVIDE = "let the ERP write the point, or divide by a hook (docs/how-to/connecting-your-erp.md#by-a-hook)"
 _TEXTS = ("vendor", "sku", "name", "category")
 _GROUP = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _CODE = re.compile(r"[0-9]+")
@@ -82,14 +86,29 @@ def _other_encoding(came: dict[str, list[str]], encoding: str) -> Iterator[str]:
                 break
 
 
+def are_whole(prices: Sequence[str]) -> bool:
+    """Whether so many different prices are whole that they may be in the smallest coin of the currency."""
+    return (
+        len(prices) >= _WHOLE_PRICES_MIN
+        and len(set(prices)) >= _DISTINCT_MIN
+        and all(map(_CODE.fullmatch, prices))
+        and any(set(price[-2:]) != {"0"} for price in prices)
+    )
+
+
 def _cents(came: dict[str, list[str]], digits: int) -> Iterator[str]:
-    """Prices that are padded with zeros and have no point: `00150` is 1.50 in many old lists."""
+    """Prices without a point, padded with zeros or many: `00150` is 1.50 in many old lists."""
     prices = came["price"]
     padded = [price for price in prices if price.startswith("0") and len(price) > digits]
     if len(prices) >= _ROWS_MIN and padded and all(map(_CODE.fullmatch, prices)) and len(set(map(len, prices))) == 1:
         yield (
             f"every price is of {len(prices[0])} digits without a point, such as {padded[0]!r}, which shelfsync reads as whole: if the last {digits}"
-            " are decimals, let the ERP write the point, or divide by a hook (docs/how-to/connecting-your-erp.md#by-a-hook)"
+            f" are decimals, {_DIVIDE}"
+        )
+    elif are_whole(prices):
+        yield (
+            f"every price is whole, up to {max(prices, key=int)!r}: if the ERP counts in its smallest coin, shelfsync sends {10**digits} times too much."
+            f" Then {_DIVIDE}"
         )
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
+from shelfsync.erp.doubtful_columns import are_whole
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
@@ -441,6 +442,11 @@ def _propose_columns(table: _Table, proposal: Proposal, where: str) -> None:
     _propose_notation(table, proposal, chosen)
     numbers = [place for kind, place in chosen.items() if kind in NUMBERS and not guesses[place].against]  # type: ignore[union-attr]
     proposal.unsure += _unread(table, numbers, proposal)
+    if "price" in chosen and are_whole([cell.strip() for cell in table.columns[chosen["price"]] if cell.strip()]):
+        proposal.unsure.append(
+            f"each {table.names[chosen['price']]!r} is whole. If the ERP counts in cents, shelfsync would send 150 as 150.00: let it write the point,"
+            " or divide by a hook"
+        )
 
 
 def _odd_keys(table: _Table, place: int) -> Iterator[str]:

@@ -133,11 +133,20 @@ def test_an_encoding_that_no_mark_proves_is_shown_beside_others(proposed, encodi
         ("vendor;sku;price\n------;---;-----\nv;1;1,50\n", "line 2 is drawn between rows"),
         ("vendor;sku;price\nv;1;1,50;\nv;2;2,50;\n", "the rows end with a delimiter, which the line with the names"),
         ("vendor,sku,price\nv,1,1,50\nv,2,2,50\n", "has 3 cells and the rows have 4; a decimal comma"),
+        (
+            "vendor,sku,price\n" + "".join(f"v,{n},{99 + 50 * n}\n" for n in range(20)),
+            "each 'price' is whole. If the ERP counts in cents, shelfsync would send 150 as 150.00",
+        ),
         ('"vendor", "sku", "price"\n"v", "1", "1.50"\n', "a quote stands behind a blank and encloses no cell"),
     ],
 )
 def test_what_a_file_does_not_show_is_told(proposed, text, told):
     assert told in said(proposed(text.encode()))
+
+
+def test_a_short_name_of_the_description_is_known(proposed):
+    settings = proposed(b"STORE,ITEM,DESCR,PRICE\nv,1,Tea,1.50\n").settings
+    assert json.loads(settings["COLUMNS"])["name"] == "DESCR"
 
 
 def test_a_euro_behind_each_price_shows_the_encoding(read, proposed):
