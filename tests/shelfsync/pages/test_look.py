@@ -125,3 +125,15 @@ def test_no_page_scrolls_sideways_on_a_phone(troubled, browser):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
             assert page.locator("header").bounding_box()["height"] <= 60, path
         context.close()
+
+
+@pytest.mark.slow
+def test_the_navigation_takes_one_line_of_a_laptop(troubled, browser):
+    with serving(uvicorn.Config(create_app(lambda: troubled, guard), log_level="warning")) as served:
+        context = browser.new_context(base_url=served, viewport={"width": 1280, "height": 800})
+        page = context.new_page()
+        page.goto("/")
+        links = page.locator("header nav a").all()
+        assert len(links) > 10
+        assert len({round(link.bounding_box()["y"]) for link in links}) == 1
+        context.close()
