@@ -174,13 +174,11 @@ def _age(version: Version) -> tuple[dt.datetime, int, dt.datetime, str, str, str
 def _status(oldest_first: Sequence[Version]) -> str:
     """The status that is furthest along.
 
-    A status that is not in the interface has no rank. It applies if its version is the latest with a status and the order has not ended.
+    A status that is not in the interface has no rank, and its meaning is not known. So it opens, closes and ends no order: it applies
+    if no version has another one, and then the latest.
     """
-    with_status = [version for version in oldest_first if version.status]
-    if not with_status:
-        return ""
-    furthest, latest = max(with_status, key=_rank).status, with_status[-1]
-    return latest.status if latest.status not in RANK and furthest not in ENDED else furthest
+    newest_first = [version for version in oldest_first if version.status][::-1]
+    return max(newest_first, key=_rank).status if newest_first else ""
 
 
 def _vendor(newest_first: list[Version]) -> str | None:

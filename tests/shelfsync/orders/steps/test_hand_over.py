@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import hmac
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import httpx
 import pytest
 import sqlalchemy as sa
 
-from orders_world import PHONE, picked
+from orders_world import PHONE, SECRET, picked
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.steps.hand_over import hand_over
 
@@ -54,6 +56,28 @@ def test_an_order_that_was_cancelled_before_the_store_saw_it_is_not_handed_over(
     world.receive_events()
     world.app.orders.hand_over()
     assert kinds(world) == []
+
+
+def test_an_order_whose_newest_status_is_not_in_the_interface_reaches_its_store(world):
+    """The platform may report more than its interface names; the customer waits for the goods all the same."""
+    order = world.place("MILK")
+    world.platform.until_quiescent()
+    later = (dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5)).isoformat()
+    shown = world.shown(order)
+    body = shown | {"status": "PREPARING", "sys": {**shown["sys"], "updated_at": later}}
+    answer = httpx.post(
+        f"{world.receiver_url}/webhook/orders",
+        content=json.dumps(body),
+        headers={"Authorization": SECRET},
+        trust_env=False,
+    )
+    assert answer.status_code == 200
+    assert world.app.orders.take()["events"] == 2
+    world.app.orders.hand_over()
+    assert kinds(world) == [("new", order["order_id"])]
+    world.report(order, "fulfil", picked("MILK"))
+    world.until(order, "done")
+    assert world.shown(order)["status"] == "READY_FOR_PICKUP"
 
 
 def test_an_order_whose_cancellation_was_lost_is_not_handed_over_because_it_is_read_back(world):
