@@ -8,6 +8,7 @@ from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.ledger.observations import Observation
 from shelfsync.catalog.ledger.observations import newest as observed
 from shelfsync.catalog.ledger.vendor_runs import last_snapshot as last_reading
+from shelfsync.catalog.ledger.vendors import forgotten as forgotten_vendors
 from shelfsync.catalog.ledger.vendors import known_vendors
 from shelfsync.catalog.ledger.vendors import names as every_vendor
 from shelfsync.catalog.warehouse.baseline_history import unmoved
@@ -19,6 +20,7 @@ __all__ = [
     "Observation",
     "acknowledged",
     "every_vendor",
+    "forgotten_vendors",
     "known_vendors",
     "last_reading",
     "observed",

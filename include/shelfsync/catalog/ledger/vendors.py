@@ -140,6 +140,11 @@ def remember(connection: Connection, name: str) -> None:
     connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
 
 
+def forgotten(connection: Connection) -> set[str]:
+    """Vendors that a person has taken out."""
+    return set(connection.execute(sa.select(vendor.c.vendor).where(vendor.c.forgotten.is_not(None))).scalars())
+
+
 def forget(connection: Connection, name: str, why: str) -> None:
     """Takes a vendor out of runs, exports, promotions and status."""
     connection.execute(vendor.update().where(vendor.c.vendor == name).values(forgotten=why))

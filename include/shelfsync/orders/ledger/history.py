@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.catalog.assortment.state import every_vendor
+from shelfsync.catalog.assortment.state import every_vendor, forgotten_vendors
 from shelfsync.orders.ledger.tables import customer_order, order_day, order_gap, order_history, order_version
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ class HistoryWindow:
 
 
 def vendors(connection: Connection, wanted: Sequence[str]) -> list[str]:
-    """The stores whose history is read: the wanted ones, or all stores of catalog and orders."""
+    """The stores whose history is read: the wanted ones, or all stores of catalog and orders but those that a person has taken out."""
     if wanted:
         return sorted(wanted)
     ordered = sa.select(customer_order.c.vendor).where(customer_order.c.vendor.is_not(None)).distinct()
-    return sorted({*every_vendor(connection), *connection.execute(ordered).scalars()})
+    found = {*every_vendor(connection), *connection.execute(ordered).scalars()}
+    return sorted(found - forgotten_vendors(connection))
 
 
 def least_recently_read_first(connection: Connection, names: Sequence[str]) -> list[str]:
@@ -170,15 +172,17 @@ def record_gap(
     return connection.execute(insertion).one_or_none() is not None
 
 
-def progress(connection: Connection) -> Sequence[Any]:
-    """(vendor, covered_to, behind_s, error) of every store, the furthest behind first.
+def progress(connection: Connection, wanted: Sequence[str]) -> Sequence[Any]:
+    """(vendor, covered_to, behind_s, error) of every store whose history is still read, the furthest behind first.
 
     `behind_s`: seconds since the watermark, or since the first reading if that is later.
     """
     behind = sa.extract("epoch", instant() - sa.func.greatest(order_history.c.covered_to, order_history.c.since))
     query = sa.select(
         order_history.c.vendor, order_history.c.covered_to, behind.label("behind_s"), order_history.c.error
-    )
+    ).where(sa.not_(among(order_history.c.vendor, forgotten_vendors(connection))))
+    if wanted:
+        query = query.where(among(order_history.c.vendor, wanted))
     return connection.execute(query.order_by(behind.desc().nulls_first(), order_history.c.vendor)).all()
 
 

@@ -141,7 +141,10 @@ def today(context: Context) -> dict[str, Any]:
             "quarantined_results": [
                 row._asdict() for row in picking.quarantined_results(connection, at_most=_QUARANTINED_MAX)
             ],
-            "history": [dict(row._mapping) for row in order_history.progress(connection)[:_STORES_MAX]],  # noqa: SLF001
+            "history": [
+                dict(row._mapping)  # noqa: SLF001
+                for row in order_history.progress(connection, context.settings.sync.vendors)[:_STORES_MAX]
+            ],
         }
 
 

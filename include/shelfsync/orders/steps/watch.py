@@ -123,7 +123,7 @@ def watch_stores(context: Context) -> list[str]:
 
 def watch_history(context: Context) -> list[str]:
     """Returns the messages of new alarms: stores whose unread history will soon be out of range."""
-    days = context.settings.orders.history_alarm_days
+    days, wanted = context.settings.orders.history_alarm_days, context.settings.sync.vendors
     with context.engine.begin() as connection:
         alarms = {
             (
@@ -131,7 +131,7 @@ def watch_history(context: Context) -> list[str]:
                 row.vendor,
             ): f"store {row.vendor}: its order history is known up to {_day(row.covered_to)} only, and after 60 days "
             f"it cannot be read any more{': ' + row.error if row.error else ''}"
-            for row in order_history.progress(connection)
+            for row in order_history.progress(connection, wanted)
             if float(row.behind_s) > days * _DAY_S
         }
         kept = alerts.keep(connection, ("history",), alarms)

@@ -243,3 +243,27 @@ def test_what_keeps_orders_from_stores_is_known_before_the_first_one_comes(make_
     (half,) = make_world(orders={"hand_over": "http", "hand_over_url": None}).app.warnings()
     assert half.startswith("SHELFSYNC_ORDERS__HAND_OVER_URL: is not set")
     assert make_world().app.warnings() == []
+
+
+def test_a_store_whose_history_is_not_read_any_more_is_no_alarm(make_world):
+    """A closed store, or one that the setting leaves out: what is not asked for never comes, so the alarm would have no end."""
+    world = make_world()
+    change(world, "INSERT INTO ledger.vendor (vendor, forgotten) VALUES ('store-009', 'closed (ada)')")
+    change(
+        world,
+        "INSERT INTO ledger.customer_order (order_id, status, vendor) VALUES"
+        " ('11111111-2222-4333-8444-555555555555', 'DISPATCHED', 'store-009')",
+    )
+    change(
+        world,
+        "INSERT INTO ledger.order_history (vendor, since, covered_to) SELECT name, ledger.instant() - interval '55 days',"
+        " ledger.instant() - interval '51 days' FROM unnest(ARRAY['store-001', 'store-009']) AS name",
+    )
+    change(world, "INSERT INTO ledger.vendor (vendor) VALUES ('store-001')")
+    (alarm,) = world.app.orders.watch_history()
+    assert alarm.startswith("store store-001: ")
+    assert [row["vendor"] for row in world.app.orders.today()["history"]] == ["store-001"]
+    other = make_world(sync={"vendors": ["store-002"]})
+    other.app.orders.watch_history()
+    assert other.app.orders.today()["alarms"] == []
+    assert set(other.app.orders.history()["failed"]) <= {"store-002"}
