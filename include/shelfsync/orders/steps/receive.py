@@ -106,7 +106,7 @@ def collect(context: Context) -> dict[str, Any]:
     """
     counts: dict[str, Any] = {"new": 0, "known": 0, "partial": 0, "rejected": {}, "alarms": []}
     if context.settings.orders.picking_sql is None:
-        return counts
+        return counts | {"alarms": _alarms(context, {})}  # those of a table that was read before are over
     shown = gathered(_rows(context))
     counts["partial"] = len(shown.partial)
     rejected = {(order_id, result_id): why for order_id, result_id, why in shown.broken}

@@ -127,6 +127,14 @@ def test_contradicting_rows_stop_no_other_and_are_one_alarm(world, till, strange
     assert world.app.status()["orders"]["alarms"] == []
 
 
+def test_the_alarm_of_a_rejected_result_ends_when_no_table_is_read_any_more(world, make_world, till):
+    write(till, line(world.place("MILK"), action="dance", line_count=1, sku="MILK", status="picked"))
+    assert len(world.app.orders.collect()["alarms"]) == 1
+    by_http = make_world(orders={"picking_sql": None, "picking_url": None})
+    by_http.app.orders.collect()
+    assert by_http.app.orders.today()["alarms"] == []
+
+
 def test_lines_are_in_the_order_of_their_numbers_whatever_type_these_have(world, till):
     order = world.place("MILK", "JAM", "BREAD")
     rows = [("MILK", "10"), ("JAM", 9), ("BREAD", None)]
