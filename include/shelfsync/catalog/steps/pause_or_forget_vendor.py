@@ -129,6 +129,7 @@ def forget(context: Context, vendor: str, *, why: str, who: str) -> dict[str, An
     """Returns `{"vendor", "skus", "in_flight", "lines"}`; `skus` stay on the platform as they are. DataError for an unknown vendor."""
     with context.engine.begin() as connection:
         require_known(vendor, vendors.names(connection), "forget")
+        vendors.lock(connection, vendor)  # before its plans and holds, as each step of a run does
         give_up_old_plans(connection, vendor, "the vendor was forgotten")
         flying = len(catalog_jobs.open_jobs(connection, vendors=(vendor,)))
         reason, person = one_line("forget", why), one_line("forget", who)

@@ -65,9 +65,11 @@ def forget(context: Context, order_ids: Sequence[str]) -> dict[str, Any]:
     take(context)  # otherwise a waiting event would be applied a moment later
     ids = sorted({order_id.strip().lower() for order_id in order_ids})
     with context.engine.begin() as connection:
-        lock_all(connection, ids)
-        customers = warehouse.forget_customers_of(connection, ids, days=context.settings.orders.customer_days)
+        # `take` locks events before orders, too. Those that came since are stripped here, or by a `take` that waits for the orders.
         events = sum(_strip_events(connection, order_id) for order_id in ids)
+        lock_all(connection, ids)
+        events += sum(_strip_events(connection, order_id, skip_locked=True) for order_id in ids)
+        customers = warehouse.forget_customers_of(connection, ids, days=context.settings.orders.customer_days)
         handed = _handed_over(connection, ids)
     documents = 0
     if channel := open_channel(context.settings):
@@ -80,14 +82,15 @@ def forget(context: Context, order_ids: Sequence[str]) -> dict[str, Any]:
     return {"orders": ids, "customers": customers, "events": events, "documents": documents, "stores": stores}
 
 
-def _strip_events(connection: Connection, order_id: str) -> int:
+def _strip_events(connection: Connection, order_id: str, *, skip_locked: bool = False) -> int:
     """Reduces every event of the order to its harmless part, whether it is applied or readable or not."""
     names = sa.or_(
         *(sa.func.position(_bytes(spelling).op("IN")(event.c.body)) > 0 for spelling in (order_id, order_id.upper()))
     )
     query = sa.select(event.c.event_id, event.c.body).where(event.c.kind.in_(("order", "unknown")), names)
     stripped = 0
-    rows = connection.execute(query.with_for_update()).all()
+    query = query.order_by(event.c.event_id).with_for_update(skip_locked=skip_locked)
+    rows = connection.execute(query).all()
     for row in rows:
         harmless = as_json(
             split_personal_data(json_values.mapping(json_values.json_or_none(bytes(row.body))))[0]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from locks import wait_for_a_lock
+from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import status
 from shelfsync.catalog.steps.pause_or_forget_vendor import forget, one_line
 from shelfsync.catalog.steps.take_off_sale import on_sale, take_off_sale
+from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.state import Subject
 from shelfsync.errors import DataError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -147,3 +153,22 @@ def test_a_product_that_the_platform_does_not_know_any_more_keeps_no_store_from_
     assert (summary["state"], summary["rejected"]) == ("succeeded", 1)
     assert closed.rows("SELECT count(*) FROM ledger.job WHERE state IN ('open', 'confirmed')") == [(0,)]
     assert on_sale(closed.app.context, "store-002").skus == 0
+
+
+def test_it_is_forgotten_while_a_run_renews_its_holds(closed):
+    """Both lock the vendor and its holds; in different sequences, the database would end one of them."""
+    engine = closed.app.context.engine
+    one = holds.Found(
+        vendor="store-002", rule="price", category=None, message="m", thresholds={}, rows_path="a", before_path=None, identity="a", rows=1
+    )  # fmt: skip
+    with engine.begin() as connection:
+        holds.add(connection, Subject.CATALOG, one, run_id=1, generation=1, hours=1)
+
+    with ThreadPoolExecutor(1) as pool:
+        with engine.begin() as connection:
+            vendors.lock(connection, "store-002")
+            forgetting = pool.submit(forget, closed.app.context, "store-002", why="closed", who="ada")
+            wait_for_a_lock(engine)
+            holds.renew(connection, Subject.CATALOG, [one], vendor="store-002", run_id=2, generation=2, hours=1)
+        assert "1 holds of it are closed; no one has to decide them" in forgetting.result(20)["lines"]
+    assert closed.rows("SELECT state, decided_by FROM ledger.hold") == [("superseded", "ada")]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
 
 from documents import data
+from locks import wait_for_a_lock
 from orders_world import KEY, PHONE, picked
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.steps import take
 
 OTHER = "+447700900999"
 ORDER = "5b8e6f3c-1111-4222-8333-44445555aaaa"
@@ -186,3 +189,24 @@ def test_the_command_asks_and_reports_what_it_removed(world, run):
 def test_a_stores_secret_is_shown_by_a_command(world, run):
     shown = run("secret", "store-001")
     assert (shown.returncode, "SHELFSYNC_ORDERS__PICKING_SECRET: is not set" in shown.stderr) == (3, True)
+
+
+def test_a_customer_is_forgotten_while_an_event_of_the_order_is_applied(world, monkeypatch):
+    """Both lock the event and the order; in different sequences, the database would end one of them."""
+    order = placed(world)
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.platform.until_quiescent()
+    applied, forgetting = take._applied, []
+    with ThreadPoolExecutor(1) as pool:
+
+        def applied_meanwhile(context, connection, rows, cipher):
+            if rows and not forgetting:
+                forgetting.append(pool.submit(world.app.orders.forget, [order["order_id"]]))
+                wait_for_a_lock(world.app.context.engine)
+            return applied(context, connection, rows, cipher)
+
+        monkeypatch.setattr(take, "_applied", applied_meanwhile)
+        assert world.app.orders.take() == {"events": 1, "quarantined": 0, "orders": 1}
+        assert forgetting[0].result(20)["customers"] == 1
+    assert traces(world, order) == []
+    assert world.rows("SELECT status FROM ledger.customer_order") == [("CANCELLED",)]
