@@ -381,9 +381,11 @@ def spend(connection: Connection, hold_ids: Iterable[int]) -> None:
 
 
 def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
-    """Gives the rest of a decided hold the same decision, without a new question."""
+    """Gives the rest of a decided hold the same decision, without a new question. If a person has reopened that hold since, the rest is open too."""
     before = sa.select(hold.c.state, hold.c.decided_by).where(hold.c.hold_id == earlier)
     row = connection.execute(before).one()
+    if row.state not in {HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED}:
+        return
     why = f"still what hold {earlier} held"
     decide(connection, hold_id, row.state, who=row.decided_by, place=Place.SHELFSYNC, why=why)
 
