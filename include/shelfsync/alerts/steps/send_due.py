@@ -46,9 +46,19 @@ _LOCK = 7_305_003  # a number of its own: sending may take minutes, and loads lo
 
 
 def send_due(context: Context) -> dict[str, Any]:
-    """Sends what is due: `{"sent": {route: messages}, "refused": {route: error}}`. Nothing while another process is at it."""
-    routes = {route.name: route for route in context.settings.alerts.routes}
-    check_routes(context)
+    """Sends what is due: `{"sent": {route: messages}, "refused": {route: error}}`. Nothing while another process is at it.
+
+    ConfigurationError: a route is wrong. Its messages wait, and those of every other route are sent before it is raised.
+    """
+    wrong = _wrong_routes(context)
+    result = _send_all(context, {one.name: one for one in context.settings.alerts.routes if one.name not in wrong})
+    for error in wrong.values():
+        raise error
+    return result
+
+
+def _send_all(context: Context, routes: dict[str, AlertRoute]) -> dict[str, Any]:
+    """Sends what is due for these routes."""
     result: dict[str, Any] = {"sent": {}, "refused": {}}
     with context.engine.connect() as guard:
         if not guard.execute(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar_one():
@@ -56,8 +66,8 @@ def send_due(context: Context) -> dict[str, Any]:
         try:
             with context.engine.begin() as connection:
                 _owe(connection, context, routes.values())
-                interrupted = {one.route: one for one in outbox.interrupted(connection)}
-                waiting = outbox.due(connection)
+                interrupted = {one.route: one for one in outbox.interrupted(connection) if one.route in routes}
+                waiting = {name: due for name, due in outbox.due(connection).items() if name in routes}
             for name in [*waiting, *interrupted]:  # what killed a sender may kill it again
                 address = routes[name].address.get_secret_value()
                 if channel.connection_of(address) is not None:
@@ -88,15 +98,30 @@ def send_due(context: Context) -> dict[str, Any]:
 
 def check_routes(context: Context) -> None:
     """Raises a ConfigurationError if a route names a kind that there is not, or has an address that no service has."""
+    for error in _wrong_routes(context).values():
+        raise error
+
+
+def _wrong_routes(context: Context) -> dict[str, ConfigurationError]:
+    """Route -> why it cannot be used."""
+    wrong: dict[str, ConfigurationError] = {}
     for route in context.settings.alerts.routes:
-        for kind in route.kinds:
-            if kind not in KINDS:
-                raise ConfigurationError(
-                    "SHELFSYNC_ALERTS__ROUTES",
-                    f"the route {route.name!r} names the kind {kind!r}, which there is not",
-                    f"The kinds are {', '.join(KINDS)}.",
-                )
-        channel.check_address(route.name, route.address.get_secret_value())
+        try:
+            _check_route(route)
+        except ConfigurationError as error:
+            wrong[route.name] = error
+    return wrong
+
+
+def _check_route(route: AlertRoute) -> None:
+    for kind in route.kinds:
+        if kind not in KINDS:
+            raise ConfigurationError(
+                "SHELFSYNC_ALERTS__ROUTES",
+                f"the route {route.name!r} names the kind {kind!r}, which there is not",
+                f"The kinds are {', '.join(KINDS)}.",
+            )
+    channel.check_address(route.name, route.address.get_secret_value())
 
 
 def takes(route: AlertRoute, kind: str, subject: str = "") -> bool:
@@ -132,8 +157,9 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
         if row["route"] in named
     ]
     outbox.owe(connection, rows)
-    escalations = [route.name for route in routes if route.unacknowledged_minutes]
-    outbox.drop(connection, list(named), escalations)
+    every = context.settings.alerts.routes  # a wrong one keeps what waits for it
+    escalations = [route.name for route in every if route.unacknowledged_minutes]
+    outbox.drop(connection, [route.name for route in every], escalations)
 
 
 def _composed(context: Context, route: str, address: str, messages: list[Due]) -> list[Sending]:

@@ -214,6 +214,31 @@ def test_a_wrong_route_is_found_by_check_and_its_address_is_not_shown(make_world
     assert "canary" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "route",
+    [{"name": "new", "address": "pigeon://loft"}, {"name": "new", "address": "json://a", "kinds": ["late_store"]}],
+)
+def test_a_wrong_route_keeps_no_message_from_the_others_and_loses_none_of_its_own(make_world, chat, route):
+    good = {"name": "ops", "address": chat.address}
+    context = make_world(alerts={"routes": [route, good]}).app.context
+    with pytest.raises(ConfigurationError, match="'new'"):
+        found(context, one="one: late")
+    assert [message["message"].count("one: late") for message in chat.taken] == [1]
+    with pytest.raises(ConfigurationError, match="'new'"):
+        found(context)
+    assert len(chat.taken) == 2, "its end"
+    right = {"name": "new", "address": chat.address + "new"}
+    before = make_world(alerts={"routes": [right, good]}).app.context
+    chat.refuses = True
+    found(before, two="two: late")
+    pass_time(before, 60)
+    with pytest.raises(ConfigurationError, match="'new'"):
+        found(context, two="two: late")
+    chat.refuses = False
+    pass_time(before, 60)
+    assert set(found(before, two="two: late")["sent"]) == {"ops", "new"}
+
+
 @pytest.mark.slow
 def test_a_pager_ends_an_incident_when_all_that_opened_it_is_over(pager, chat):
     found(pager, one="one: late", two="two: late")
