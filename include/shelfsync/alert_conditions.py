@@ -28,6 +28,7 @@ from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
+from shelfsync.decisions.steps.lists import until
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events, refusals
 from shelfsync.platform import kill_switch
@@ -77,7 +78,7 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
 
     `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay as they are.
 
-    ConfigurationError: a route has a wrong address. The alerts are kept all the same.
+    ConfigurationError: a route has a wrong address. The alerts are kept all the same, and the other routes get their messages.
     """
     found: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str], int] = {}
@@ -293,16 +294,16 @@ def _holds(context: Context, connection: Connection) -> Found:
         if one.state == HoldState.OPEN:
             late = (one.expires_at - now).total_seconds() < soon_s
             by_rule["hold_expires" if late else "hold_waits", f"{one.subject} {one.rule}"].append(one)
-    return {key: _holds_line(key[1], waiting) for key, waiting in by_rule.items()}
+    return {key: _holds_line(key[1], waiting, now) for key, waiting in by_rule.items()}
 
 
-def _holds_line(rule: str, waiting: Iterable[holds.Hold]) -> str:
+def _holds_line(rule: str, waiting: Iterable[holds.Hold], now: dt.datetime) -> str:
     waiting = list(waiting)
     first = min(waiting, key=lambda one: one.expires_at)
     stores = len({one.vendor for one in waiting})
     return (
-        f"{rule}: {sum(one.rows for one in waiting):,} changes of {stores:,} stores wait for a decision, the first until"
-        f" {display.instant(first.expires_at)}. `shelfsync holds show {first.hold_id}`, or approve and decline on the page of holds"
+        f"{rule}: {sum(one.rows for one in waiting):,} changes of {stores:,} stores wait for a decision,"
+        f" {until(first, (first.expires_at - now).total_seconds())}. `shelfsync holds show {first.hold_id}`, or approve and decline on the page of holds"
     )
 
 

@@ -165,6 +165,9 @@ def test_a_held_price_waits_and_its_hold_is_about_to_expire(world, context):
     assert waits[0] == "hold_waits"
     older(context, "ledger.hold", "expires_at", 60 * 24 * 30)
     assert {kind for kind, _ in kinds(context)} == {"hold_expires"}
+    with context.engine.connect() as connection:
+        (line,) = [row["message"] for row in alerts.open_alerts(connection)]
+    assert "the time of the first ended at " in line, "no run has expired it, as while the ERP is away"
     world.app.holds.decide(world.app.holds.listed()[0]["hold_id"], approve=False, who="ada", why="wrong")
     assert kinds(context) == set()
 

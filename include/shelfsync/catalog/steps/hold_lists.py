@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from shelfsync import display
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.steps.guard import read_case
 from shelfsync.decisions.ledger import holds
@@ -60,7 +59,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
         line += f". {expired:,} expired without a decision: reopen or decline them"
     brief = f"{len(found):,} holds wait for a person"
     if first is not None:
-        brief += f", the first until {display.minute(first.expires_at)}"
+        brief += f", {lists.until(first, holds.left_s(connection, first.hold_id))}"
     return {
         "holds": len(found),
         "newest": found[0].hold_id,

@@ -109,6 +109,12 @@ def expiry(connection: Connection, first: Hold) -> str:
     return f"Hold {first.hold_id} expires first, at {at} (in {left_s / 3600:.1f} h); then its changes stay held"
 
 
+def until(first: Hold, left_s: float) -> str:
+    """The same as the end of a sentence about several holds."""
+    at = display.minute(first.expires_at)
+    return f"the first until {at}" if left_s > 0 else f"the time of the first ended at {at}"
+
+
 def known(context: Context, numbers: Iterable[int]) -> list[int]:
     """The numbers, each once; a DataError names one that no hold has."""
     with context.engine.connect() as connection:
