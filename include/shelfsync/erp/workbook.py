@@ -106,6 +106,8 @@ class Workbook:
         self._header_row = header_row
         self._bytes_max = bytes_max
         self._formats: dict[bytes, CellFormat] = {}
+        self._hides_formats = False
+        """Whether the kind of workbook gives numbers without their formats."""
         self._of_cells: dict[str, dict[int, CellFormat]] = {}
         self._titles: list[Any] = []
         """The cells of the header, once it is read."""
@@ -163,6 +165,7 @@ class Workbook:
             while len(part) > rows:  # one is kept: the last row of the sheet may be a total
                 total += rows
                 self._show_amounts(sheet.name, names, left, part[:rows], numbers)
+                self._doubt_percentages(names, part[:rows])
                 yield self._chunk(names, part[:rows], numbers, no_rows)
                 part, numbers, no_rows = part[rows:], numbers[rows:], []
         keys = self._key_places(names)
@@ -172,6 +175,7 @@ class Workbook:
         if part or no_rows:
             total += len(part)
             self._show_amounts(sheet.name, names, left, part, numbers)
+            self._doubt_percentages(names, part)
             yield self._chunk(names, part, numbers, no_rows)
         if not total:
             raise EmptyFileError(
@@ -325,6 +329,18 @@ class Workbook:
                 count, first = self._shown.get(names[place], (0, changed[0]))
                 self._shown[names[place]] = (count + len(changed), first)
 
+    def _doubt_percentages(self, names: tuple[str, ...], rows: list[list[Any]]) -> None:
+        """Makes a campaign's percentage of 1 no number where its cell may show 100 %."""
+        if not self._hides_formats or "campaign" not in self._layout.extract.names:
+            return
+        places, constant = self._places_of(names, ("price", "discount_type")), self._layout.constants
+        if "price" not in places:
+            return
+        for row in rows:
+            kind = row[places["discount_type"]] if "discount_type" in places else constant.get("discount_type")
+            if row[places["price"]] == 1 and str(kind).strip().upper() == "PERCENTAGE":
+                row[places["price"]] = "1 (or 100 %: .xls and .ods do not show which; give 100, or use .xlsx)"
+
     def _formats_of(
         self, sheet: str, letters: Collection[str], wanted: Mapping[bytes, CellFormat]
     ) -> dict[str, dict[int, CellFormat]]:
@@ -362,6 +378,7 @@ class Workbook:
         with self._whole():
             sheet = self._chosen(self._workbook(data))
         if packed is None:
+            self._hides_formats = True
             return sheet, None
         self._formats = cell_formats.formats(packed)
         seen = self._look(packed, sheet.name)

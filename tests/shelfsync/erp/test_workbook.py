@@ -267,6 +267,19 @@ def test_a_percentage_of_a_campaign_is_what_the_cell_shows(tmp_path):
         assert promotions_of(path)[0]["price"] == shown
 
 
+def test_a_percentage_of_one_is_none_where_the_cell_may_show_a_hundred(tmp_path):
+    header = ["campaign", "vendor", "sku", "price", "name", "start_time", "end_time", "discount_type"]
+    rows = [("C1", 1, "PERCENTAGE"), ("C2", 20, "percentage"), ("C3", 1, "FINAL_PRICE")]
+    lines = [
+        header,
+        *([name, "v", "1", price, "Spring", "2027-03-01", "2027-03-02", kind] for name, price, kind in rows),
+    ]
+    write_ods(tmp_path / "promos.ods", lines)
+    prices = [row["price"] for row in promotions_of(str(tmp_path / "promos.ods"))]
+    assert prices[0].startswith("1 (or 100 %: .xls and .ods do not show which")
+    assert prices[1:] == ["20", "1"]
+
+
 def test_a_key_whose_format_shows_zeros_in_front_is_told(read, tmp_path, caplog):
     [row] = read(files=formatted(tmp_path / "stock.xlsx", "v", (123, "000000"), None, 2, 2, True)).rows
     assert row["sku"] == "123"
