@@ -123,7 +123,7 @@ def forget(
                 return Answer(about, lines, PartlyFailedError(still))
         result = forget_vendor(context, vendor, why=given, who=who)
     lines += result.pop("lines")
-    lines += [f"{rest.line} and stay so"] if rest.may_be_any else ["none of its products is on sale"]
+    lines += [f"{rest.line}; what is on sale stays so"] if rest.may_be_any else ["none of its products is on sale"]
     return Answer({**result, "forgotten": True, "on_sale": rest.skus, "run": summary}, lines)
 
 
@@ -136,7 +136,7 @@ def _left(vendor: str, line: str) -> bool:
         )
     if typer.confirm(f"{line} at {vendor}. Take them off sale first?", default=True, err=True):
         return False
-    typer.confirm(f"Forget {vendor}, and leave {line}?", abort=True, err=True)
+    typer.confirm(f"{line} at {vendor}. Forget it, and leave what is on sale?", abort=True, err=True)
     return True
 
 

@@ -62,7 +62,7 @@ class OnSale:
     def line(self) -> str:
         """For a person."""
         seen = f", {self.observed:,} of them only by the newest export" if self.observed else ""
-        flying = f", and {self.open_jobs} open jobs may put some on sale," if self.open_jobs else ""
+        flying = f" ({self.open_jobs} open jobs may put more on sale)" if self.open_jobs else ""
         return f"{self.skus:,} of {self.known:,} products are on sale{seen}{flying}"
 
 
