@@ -96,6 +96,13 @@ def planned(connection: Connection, run_id: int, report: dict[str, Any]) -> None
     connection.execute(_of(run_id).values(values))
 
 
+def newest_planned(connection: Connection) -> dt.datetime | None:
+    """When the last run began that planned something to send; None: none has."""
+    row = promotion_run.c
+    begun = sa.select(row.started_at).where(row.planned_at.is_not(None), ~row.dry_run)
+    return connection.execute(begun.order_by(row.run_id.desc()).limit(1)).scalar_one_or_none()
+
+
 def close(connection: Connection, run_id: int, *, state: str, error: str | None) -> None:
     """Ends a run."""
     row = promotion_run.c

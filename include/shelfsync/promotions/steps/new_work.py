@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import Subject
+from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.steps.assortment import known_assortment
 
 if TYPE_CHECKING:
@@ -23,10 +24,16 @@ GROUP BY q.vendor ORDER BY q.vendor
 
 
 def approved_waiting(context: Context) -> list[str]:
-    """The campaigns that a person has approved and no run has planned since. It only reads."""
+    """The campaigns that a person has approved since the last planned run began. It only reads.
+
+    A run that began later has met the approval. If it could not read the store, one more at once would not either.
+    """
     with context.engine.connect() as connection:
         found = holds.waiting(connection, Subject.PROMOTIONS)
-    return sorted({hold.campaign or "" for hold in found})
+        met_at = promotion_runs.newest_planned(connection)
+    return sorted(
+        {hold.campaign or "" for hold in found if met_at is None or hold.decided_at is None or hold.decided_at > met_at}
+    )
 
 
 def vendors_with_new_prices(context: Context) -> list[str]:

@@ -6,6 +6,10 @@ import datetime as dt
 
 import pytest
 
+from shelfsync.decisions.state import Place
+from shelfsync.decisions.steps import decide
+from shelfsync.promotions.steps.new_work import approved_waiting
+
 pytestmark = pytest.mark.slow
 
 HEADER = "campaign,sku,price,name,start_time,end_time\n"
@@ -54,3 +58,20 @@ def test_a_store_whose_file_is_broken_keeps_its_promotions_and_the_others_follow
     write("store-002", c1_a="7")
     assert shop.sync()["state"] == "succeeded"
     assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 7.0}, {"a": 7.0})
+
+
+def test_an_approval_of_a_store_that_cannot_be_read_starts_one_run_and_no_further_ones(make_shop, folder, write):
+    files = {"sql": None, "files": f"{folder}/{{vendor}}.csv", "control_file": f"{folder}/{{vendor}}.count"}
+    write("store-001", c1_a="1")
+    write("store-002", c3_c="8")
+    shop = make_shop(promotions=files)
+    shop.sync()
+    context = shop.world.app.context
+    assert decide.decide(context, 1, approve=True, who="ada", place=Place.PAGE)["decided"]
+    assert approved_waiting(context) == ["c1"]
+    (folder / "store-001.csv").write_bytes(b"")
+    assert shop.sync()["state"] == "partly_failed"
+    assert approved_waiting(context) == [], "a run has met it; the next one by its schedule sends it"
+    write("store-001", c1_a="1")
+    shop.sync()
+    assert shop.seen("store-001") == {"a": 1.0}
