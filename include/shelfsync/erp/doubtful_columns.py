@@ -23,7 +23,7 @@ _ROWS_MIN = 2
 _STORES_MIN = 3
 _CODE_DIGITS_MIN = 12
 _WHOLE_PRICES_MIN = 20
-_DISTINCT_MIN = 5
+_DISTINCT_MIN = 3
 """Of fewer prices, each may be whole by chance."""
 _DIVIDE = "let the ERP write the point, or divide by a hook (docs/how-to/connecting-your-erp.md#by-a-hook)"
 _TEXTS = ("vendor", "sku", "name", "category")

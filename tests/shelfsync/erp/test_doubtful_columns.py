@@ -27,6 +27,8 @@ CODE, OTHER = "4006381333931", "3017620422003"
         ([{"price": "0"}, {"price": "5"}], {}, None),
         ([{"price": str(99 + 50 * number)} for number in range(20)], {}, "every price is whole, up to '1049': if the ERP counts"),
         ([{"price": str(100 * number)} for number in range(20)], {}, None),
+        ([{"price": str(99 + 50 * (number % 3))} for number in range(20)], {}, "every price is whole"),
+        ([{"price": str(99 + 50 * (number % 2))} for number in range(20)], {}, None),
         ([{"price": str(99 + 50 * number)} for number in range(19)], {}, None),
         ([*({"price": str(99 + 50 * number)} for number in range(20)), {"price": "1.5"}], {}, None),
         ([{"price": "1.299"}, {"price": "0.990"}], {}, None),
