@@ -43,6 +43,7 @@ _APART_GROUPED = re.compile(r"\d\s{2,}\d")
 """The same where a blank groups thousands."""
 _EDGES = ((True, False), (False, True))
 """Where a value begins, and where it ends: whether the character before is blank, and the one at it."""
+_DECIMALS = re.compile(r"\d[.,](\d*)$")
 _PLACE = re.compile(r"\s*([0-9]{1,6})\s*(?:-\s*([0-9]{1,6})\s*)?")
 
 
@@ -123,6 +124,7 @@ class _Slices:
         self._gaps = [
             place for place in between if _is_rare((line[place : place + 1].isdigit() for line in first), _ODD)
         ]
+        self._decimals = {place: _usual_decimals(line[slice(*place)] for line in first) for place in numbers}
         most = max(1, (1 - _USUAL) * len(first))
         self._numbers = [place for place in numbers if sum(self._goes_apart(line, *place) for line in first) <= most]
         self._tabs = _is_rare(self._has_tab(line) for line in first)
@@ -218,10 +220,12 @@ class _Slices:
         return "\t" in line[: self._least - 1]
 
     def _goes_apart(self, line: str, start: int, end: int) -> bool:
-        """Whether two numbers stand in the place of one, or its decimals behind it."""
-        return bool(self._apart.search(line, start, end)) or (
-            line[end : end + 1].isdigit() and line[end - 1 : end] in {".", ","}
-        )
+        """Whether two numbers stand in the place of one, or its decimals, or some of them, behind it."""
+        if self._apart.search(line, start, end):
+            return True
+        if not line[end : end + 1].isdigit() or (found := _DECIMALS.search(line, start, end)) is None:
+            return False
+        return len(found[1]) < max(1, self._decimals[start, end])
 
     def _check(self, line: str) -> None:
         """Raises csv.Error if a value of this line stands at other places than those of the other lines."""
@@ -260,6 +264,13 @@ def _goes_on(line: str, end: int) -> bool:
         return False
     last, behind = line[end - 1], line[end]
     return (last.isdigit() and (behind.isdigit() or behind in ".,-")) or (last.isalpha() and behind.isalpha())
+
+
+def _usual_decimals(cells: Iterable[str]) -> int:
+    """How many decimals nearly each of these numbers has; 0 if they differ."""
+    counts = Counter(len(found[1]) for cell in cells if (found := _DECIMALS.search(cell.rstrip())))
+    decimals, count = counts.most_common(1)[0] if counts else (0, 0)
+    return decimals if counts.total() >= _LINES_FOR_WIDTH_MIN and counts.total() - count <= max(1, _ODD * count) else 0
 
 
 def _differs(line: str, length: int) -> bool:

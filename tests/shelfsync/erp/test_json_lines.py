@@ -496,3 +496,23 @@ def test_a_short_last_line_without_a_line_break_is_a_cut(read, path):
     lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n if n % 3 else "") for n in range(31)]
     with pytest.raises(IncompleteExtractError, match="does not end with a line break"):
         read(files=path("\n".join(lines), "stock.dat"), fixed_width=TRIMMED, constants={"vendor": "v"})
+
+
+@pytest.mark.parametrize(
+    ("line", "reads"),
+    [
+        ("100099Item 99      9.50", None),
+        ("100099Item 99      9.51234", None),
+        ("100099Item 99     9.51 234", ("9.51", "234")),
+        ("100099Item 99     9.511234", ("9.51", "1234")),
+        ("100099Item 99      9.5 234", ("9.5", "234")),
+    ],
+)
+def test_a_price_whose_last_decimal_stands_in_the_next_column_costs_its_row(read, path, line, reads):
+    """Its last digit would be the quantity: 9.5, sold out, for 9.50."""
+    lines = [trimmed(f"{100000 + n}", f"Item {n}", f"{n + 1}.50", n if n % 3 else "") for n in range(30)]
+    text = "\n".join([*lines, line, ""])
+    rows = read(files=path(text, "stock.dat"), fixed_width=TRIMMED, constants={"vendor": "v"}).rows
+    found = {row["sku"]: (row["price"], row["quantity"]) for row in rows}
+    assert found.get("100099") == reads
+    assert len(found) == 31
