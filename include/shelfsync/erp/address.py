@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,12 @@ def find(address: str, *, endings: Sequence[str], setting: str = FILES, may_be_e
             f"{shown(address)} cannot be read: {_reason(error)}",
             "Correct the address, or the credentials of the storage.",
         ) from None
+    if not files and (folder := _closed_folder(fs, pattern)):
+        raise ConfigurationError(
+            setting,
+            f"the folder {folder!r} cannot be read: Permission denied",
+            "Let the operating system's user that runs shelfsync read it.",
+        )
     if not files and not (may_be_empty and _may_be_there(fs, pattern)):
         raise ConfigurationError(
             setting,
@@ -143,9 +150,7 @@ def _filesystem(address: str, setting: str) -> tuple[Any, str]:
 
 def _may_be_there(fs: Any, pattern: str) -> bool:
     """Whether the folder of an address without a file exists. Most storages have no empty folders; a disk has."""
-    from fsspec.implementations.local import LocalFileSystem
-
-    if not isinstance(fs, LocalFileSystem):
+    if not _is_disk(fs):
         return True
     found = _GLOB.search(pattern.replace(VENDOR, "*"))
     return bool(fs.isdir(pattern if found is None else pattern[: found.start()].rsplit("/", 1)[0]))
@@ -155,11 +160,12 @@ def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFil
     if VENDOR in pattern or _GLOB.search(pattern):
         name = _expression(pattern)
         named = VENDOR in pattern.rsplit("/", 1)[-1]
+        yield from _in_closed_folders(fs, pattern)
         for path, info in fs.glob(pattern.replace(VENDOR, "*"), detail=True).items():
             fits = name.fullmatch(path)
             is_folder = info.get("type") == "directory" and not (named and _ends(path, endings))
             if (
-                fits and not is_folder
+                fits and not is_folder and not _is_closed(fs, path.rsplit("/", 1)[0])
             ):  # a folder in the place of a store's file is that store's fault, and is read as one
                 yield FoundFile(fs, path, text(fits.groupdict().get("vendor")), _lasting(info))
     elif fs.isdir(pattern):
@@ -170,6 +176,38 @@ def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFil
                 yield FoundFile(fs, path, None, _lasting(info))
     elif fs.exists(pattern):
         yield FoundFile(fs, pattern, None, _lasting(fs.info(pattern)))
+
+
+def _in_closed_folders(fs: Any, pattern: str) -> Iterator[FoundFile]:
+    """The files of the stores whose own folder cannot be read: a listing passes over it in silence, as if the store had closed."""
+    before, vendor, behind = pattern.partition(VENDOR)
+    rest, slash, inside = behind.partition("/")
+    if not slash or not _is_disk(fs):
+        return
+    head = before + vendor + rest
+    name = _expression(head)
+    for path in fs.glob(head.replace(VENDOR, "*")):
+        if (fits := name.fullmatch(path)) and _is_closed(fs, path):
+            yield FoundFile(fs, f"{path}/{inside.replace(VENDOR, fits['vendor'])}", text(fits["vendor"]))
+
+
+def _is_closed(fs: Any, path: str) -> bool:
+    """Whether it is a folder of a disk that this process may not list or step into."""
+    return _is_disk(fs) and not os.access(path, os.R_OK | os.X_OK) and bool(fs.isdir(path))
+
+
+def _is_disk(fs: Any) -> bool:
+    from fsspec.implementations.local import LocalFileSystem
+
+    return isinstance(fs, LocalFileSystem)
+
+
+def _closed_folder(fs: Any, pattern: str) -> str | None:
+    """The first folder on the way to the files that cannot be read."""
+    found = _GLOB.search(pattern.replace(VENDOR, "*"))
+    parts = (pattern if found is None else pattern[: found.start()]).split("/")
+    folders = ("/".join(parts[:count]) for count in range(2, len(parts) + 1))
+    return next((folder for folder in folders if _is_closed(fs, folder)), None)
 
 
 def _ends(path: str, endings: Sequence[str]) -> bool:

@@ -322,6 +322,46 @@ def test_a_process_ends_although_a_file_never_answered(folder, pipe):
     assert (done.returncode, done.stdout) == (0, "4 ['s2']\n"), done.stderr
 
 
+def as_a_user(*command):
+    """The command without the right of root to read whatever it likes: what it prints and what went wrong."""
+    rights = "-dac_override,-dac_read_search"
+    bound = [] if os.geteuid() else ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
+    done = subprocess.run([*bound, sys.executable, *command], capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout, done.stderr
+
+
+PROGRAM = (
+    "import sys\nfrom shelfsync.erp.open import open_source\nfrom shelfsync.settings import ErpSettings\n"
+    "with open_source(ErpSettings(files=sys.argv[1], timeout_s=10)).read() as extract:\n"
+    "    print(sum(chunk.num_rows for chunk in extract), extract.failed)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [0o000, 0o444, 0o600])
+@pytest.mark.parametrize("name", ["{vendor}/stock.csv", "{vendor}/*.csv", "shop-{vendor}-x/in/stock-{vendor}.csv"])
+def test_a_stores_folder_that_cannot_be_read_is_no_store_that_has_closed(tmp_path, name, mode):
+    for store in ("s1", "s2", "s3"):
+        path = tmp_path / name.replace("{vendor}", store).replace("*", "stock")
+        path.parent.mkdir(parents=True)
+        path.write_text(GOOD)
+    closed = tmp_path / name.split("/")[0].replace("{vendor}", "s2")
+    closed.chmod(mode)
+    out, err = as_a_user("-c", PROGRAM, f"{tmp_path}/{name}")
+    closed.chmod(0o755)
+    assert (out.startswith("4 {'s2': "), "Permission denied" in out) == (True, True), out + err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["{vendor}.csv", "{vendor}/stock.csv", "", "stock.csv", "*.csv"])
+def test_a_folder_of_all_stores_that_cannot_be_read_is_named(folder, name):
+    folder.chmod(0)
+    out, err = as_a_user("-c", PROGRAM, f"{folder}/{name}")
+    folder.chmod(0o755)
+    assert str(folder) in err.splitlines()[-1], out + err
+    assert "cannot be read: Permission denied" in err, out + err
+
+
 def test_one_silent_file_for_all_stores_is_an_error_to_try_again(folder, pipe):
     with (
         pytest.raises(BrokenOffError, match="did not answer within"),
