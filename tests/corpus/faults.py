@@ -111,6 +111,19 @@ def stray_quotes(dialect: Dialect) -> File:
     return _without(file, *(SKUS[2:3] if closed else SKUS[2:4]))
 
 
+def quote_without_an_end(dialect: Dialect) -> File:
+    """The name of the last row begins with a quote, and nothing ends it: no other row is lost by it."""
+    file = _cell(_file(dialect), dialect, SKUS[-1], "name", '"Screen')
+    return _without(file, SKUS[-1]) if dialect.quoted else file
+
+
+def heading(dialect: Dialect) -> File:
+    """A title of a section stands alone in the column of the SKU."""
+    file = _file(dialect)
+    file.lines.insert(4, dialect.delimiter.join(["Drinks", "", "", "", ""]))
+    return file
+
+
 def no_break_space(dialect: Dialect) -> File:
     """It stands behind a SKU."""
     file = _cell(_file(dialect), dialect, SKUS[3], "sku", f"{SKUS[3]}\u00a0")
@@ -229,6 +242,8 @@ FAULTS: dict[str, Callable[[Dialect], File]] = {
     for rule in (
         clean,
         stray_quotes,
+        quote_without_an_end,
+        heading,
         no_break_space,
         text_for_excel,
         another_style,
