@@ -16,9 +16,7 @@ from shelfsync.erp import first_bytes, text_encoding
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
-from shelfsync.erp.plain_block import columns_of
-from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.erp.text_shape import (
+from shelfsync.erp.no_row import (
     END,
     HEADER_AGAIN,
     RULE,
@@ -30,6 +28,8 @@ from shelfsync.erp.text_shape import (
     names_again,
     totals_line,
 )
+from shelfsync.erp.plain_block import columns_of
+from shelfsync.erp.text import ESCAPING, MARK
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shelfsync.erp.column_kinds import is_number, kinds_among
-from shelfsync.erp.text_shape import is_rule, is_total_line
+from shelfsync.erp.no_row import is_rule, is_total_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

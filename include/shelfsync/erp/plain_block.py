@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.erp.text_shape import is_rule, may_begin_no_row, names_again
+from shelfsync.erp.no_row import is_rule, may_begin_no_row, names_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

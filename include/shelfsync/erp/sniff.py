@@ -21,11 +21,12 @@ from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.doubtful_columns import are_whole
 from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
+from shelfsync.erp.no_row import folded, is_rule, names_again, totals_line
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_encoding import encoding_of
-from shelfsync.erp.text_shape import SHOWN, Shape, folded, is_rule, names_again, shape_of, totals_line
+from shelfsync.erp.text_shape import SHOWN, Shape, shape_of
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.check_digit import is_gtin

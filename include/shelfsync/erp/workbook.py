@@ -40,9 +40,9 @@ import pyarrow.compute as pc
 from shelfsync.erp import cell_formats, first_bytes
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
+from shelfsync.erp.no_row import HEADER_AGAIN, TOTAL, folded, last_is_total, names_again
 from shelfsync.erp.text import MARK, text
 from shelfsync.erp.text_encoding import encoding_of
-from shelfsync.erp.text_shape import HEADER_AGAIN, TOTAL, folded, last_is_total, names_again
 from shelfsync.errors import (
     ConfigurationError,
     DataError,
