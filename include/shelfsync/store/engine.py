@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import select
 import time
 import traceback
@@ -28,6 +29,7 @@ from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.storable import json_text
 from shelfsync.store.database_fault import Fault, Next
+from shelfsync.store.metadata import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,8 @@ _USED_S = "used_s"
 _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
 _READ_ONLY = "25006"
+_NO_TABLE = "42P01"
+_TABLE = re.compile(r'"(?P<table>(?P<schema>\w+)\.\w+)"')
 """SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
 _CLAIMED = "chain "
 _OWNER = "SELECT obj_description(to_regnamespace('ledger'), 'pg_namespace')"
@@ -248,6 +252,12 @@ def trouble(error: BaseException) -> ConfigurationError | TryAgainError | None:
 
     ConfigurationError: the server works, and a person grants a right, raises a limit or corrects the address.
     """
+    if (lost := _lost_table(error)) is not None:
+        problem = f"the database of shelfsync has lost {lost!r}: {_first_line(error)}"
+        remedy = (
+            "Restore its last backup (docs/how-to/backup.md); if the address is that of another database, correct it."
+        )
+        return ConfigurationError("SHELFSYNC_DATABASE_URL", problem, remedy)
     fault = fault_of(error)
     if fault is not None and fault.next in {Next.RIGHTS, Next.ADDRESS}:
         problem = f"the database of shelfsync {fault.what}: {_first_line(error)}"
@@ -260,6 +270,15 @@ def trouble(error: BaseException) -> ConfigurationError | TryAgainError | None:
     return TryAgainError(
         f"the database of shelfsync failed: {_first_line(error).rstrip('.')}{what}. {remedy}, then run the command again"
     )
+
+
+def _lost_table(error: BaseException) -> str | None:
+    """The table or view of shelfsync's own schemas that the database does not have; None for any other error."""
+    if not isinstance(error, SQLAlchemyError | psycopg.Error) or getattr(_cause(error), "sqlstate", None) != _NO_TABLE:
+        return None
+    named = _TABLE.search(str(_cause(error)))
+    ours = {table.schema for table in metadata.tables.values()}
+    return named["table"] if named is not None and named["schema"] in ours else None
 
 
 def fault_of(error: BaseException) -> Fault | None:

@@ -257,6 +257,18 @@ def test_shelfsyncs_own_database_that_is_full_read_only_or_restarted_is_named_as
     with ours.connect() as connection, pytest.raises(sa.exc.DBAPIError) as ours_is_at_fault:
         connection.exec_driver_sql("SELECT * FROM absent")
     assert engine.trouble(ours_is_at_fault.value) is None
+
+
+def test_a_table_of_shelfsync_that_is_gone_is_named_with_the_next_command(database_url):
+    ours = engine.create_engine(database_url)
+    with ours.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE ledger.hold CASCADE")
+    with ours.connect() as connection, pytest.raises(sa.exc.DBAPIError) as lost:
+        connection.exec_driver_sql("SELECT * FROM ledger.hold")
+    final = engine.trouble(lost.value)
+    assert isinstance(final, ConfigurationError)
+    assert "the database of shelfsync has lost 'ledger.hold'" in str(final)
+    assert "docs/how-to/backup.md" in str(final)
     ours.dispose()
 
 

@@ -13,6 +13,7 @@ from shelfsync.catalog.ledger import rejections, vendors
 from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection_kind import kind_of
 from shelfsync.errors import DataError
+from shelfsync.schemas import SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,8 +66,8 @@ def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[st
     """Of rejected SKUs, those that were switched off because they left the ERP, and that the platform does not know."""
     words = context.settings.rejection.reason_keywords
     unknown = {row["sku"] for row in rows if not row["active"] and kind_of(row["reason"], words) == "unknown_sku"}
-    if unknown and snapshot_path:  # a plan that takes a store off sale has none: the store has left the ERP
-        unknown -= set(context.lake.read_table(snapshot_path, columns=["sku"])["sku"].to_pylist())
+    if unknown:  # a plan that takes a store off sale has no snapshot: the store has left the ERP
+        unknown -= set(context.lake.read_or_empty(snapshot_path or None, SNAPSHOT, ["sku"])["sku"].to_pylist())
     return sorted(unknown)
 
 
