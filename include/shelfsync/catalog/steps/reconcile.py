@@ -20,7 +20,7 @@ from shelfsync.catalog.steps.move_baseline import Move, move_baseline
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
-from shelfsync.schemas import BASELINE, FIELDS, SNAPSHOT, completed
+from shelfsync.schemas import BASELINE, FIELDS, OBSERVED, SNAPSHOT, completed
 from shelfsync.vendors.isolation import Skip, StepReport
 from shelfsync.vendors.lease import LeaseLostError, leased
 
@@ -130,7 +130,7 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
         vendor.observed,
         vendor.baseline,
         vendor.desired,
-        previous=None if before is None else context.lake.read_table(before.path),
+        previous=None if before is None else context.lake.read_if_kept(before.path, OBSERVED),
         complete=vendor.complete,
         quarantined=vendor.quarantined,
         buffers=buffers,

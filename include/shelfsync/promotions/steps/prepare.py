@@ -26,6 +26,7 @@ from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import asked_beside, asked_elsewhere, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
+from shelfsync.store.lake import MissingFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ class _Preparation:
                     "it is for all vendors, and none is known yet: the catalog has to be synced first"
                 )
         for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
-            self._vendor(vendor, files.get(vendor), every, raw_of_every)
+            try:
+                self._vendor(vendor, files.get(vendor), every, raw_of_every)
+            except MissingFileError as error:  # one store stops no other (I10)
+                self._pass_over(vendor, error)
         self._freeze(every)
         prepared.lines += [
             f"campaign {campaign}: {'; '.join(lines)}" for campaign, lines in sorted(self._heads.moved.items())
@@ -154,6 +158,15 @@ class _Preparation:
                 " `shelfsync sync`, correct a SKU that no store has, or give base_price",
             )
         return prepared
+
+    def _pass_over(self, vendor: str, error: MissingFileError) -> None:
+        """Leaves all promotions and holds of this vendor as they are: a file of the lake that it needs is gone."""
+        prepared = self._prepared
+        log.error("promotions, plan: vendor %s: %s", vendor, error)
+        prepared.unread[vendor] = str(error)
+        prepared.holds = [hold for hold in prepared.holds if hold.vendor != vendor]
+        prepared.applied -= {one.hold_id for key, found in self._approved.items() if key[0] == vendor for one in found}
+        self._leave_unread_alone()
 
     def _vendor(self, vendor: str, path: str | None, every: Normalised, raw_of_every: pa.Table) -> None:
         import pyarrow as pa

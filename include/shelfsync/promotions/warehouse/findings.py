@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -9,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync import display
 from shelfsync.promotions.warehouse.record import promotion_finding as finding
+from shelfsync.store.lake import MissingFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.assortment.state import Observation
     from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
 
 _CHUNK = 5_000
 _ROWS_MAX = 10_000
@@ -184,7 +188,10 @@ def look(context: Context, run_id: int) -> dict[str, int]:
     for vendor in vendors:
         with context.engine.begin() as connection:
             of_catalog(connection, run_id, vendor)
-        after_end(context, run_id, vendor)
+        try:
+            after_end(context, run_id, vendor)
+        except MissingFileError as error:  # a finding less keeps no run from its report
+            log.warning("promotions, report: vendor %s: %s", vendor, error)
     with context.engine.begin() as connection:
         of_promotions(connection, run_id)
         of_orders(connection, run_id)

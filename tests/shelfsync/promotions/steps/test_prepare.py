@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
@@ -415,3 +416,28 @@ def test_what_begins_later_than_some_days_ahead_waits_and_what_was_sent_stays(ma
 
 def _sent(summary):
     return tuple(summary["counts"][name] for name in ("created", "changed", "ended", "promotions_waiting"))
+
+
+@pytest.mark.slow
+def test_a_store_whose_export_is_gone_from_the_lake_keeps_its_promotions_and_the_others_follow_theirs(shop):
+    """For example, the ledger was restored, and the lake is older."""
+    for campaign, sku, vendor in (("c1", "a", "store-001"), ("c2", "b", "store-002"), ("c3", "c", "store-001")):
+        shop.erp.put(campaign, sku, "8", vendor=vendor)
+    assert shop.sync()["state"] == "succeeded"
+    shop.erp.drop("c1")
+    shop.sync()
+    export(shop)
+    with shop.world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.observation SET path = 'gone.parquet' WHERE vendor = 'store-001'"))
+    shop.erp.put("c2", "b", "7", vendor="store-002")
+    shop.erp.put("c3", "c", "1")
+    summary = shop.sync()
+    assert (summary["state"], "1 vendors could not be read (store-001)" in summary["error"]) == ("partly_failed", True)
+    assert (shop.seen("store-002"), shop.seen()) == ({"b": 7.0}, {"c": 8.0})
+    assert shop.rows(
+        "SELECT state, finished_at IS NOT NULL FROM ledger.promotion_run ORDER BY run_id DESC LIMIT 1"
+    ) == [("partly_failed", True)]
+    export(shop)
+    assert {state for (state,) in shop.rows("SELECT state FROM ledger.job WHERE kind = 'export'")} == {"acknowledged"}
+    summary = shop.sync()
+    assert (summary["state"], summary["waits"]["holds"]) == ("succeeded", 1)
