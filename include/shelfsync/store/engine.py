@@ -47,9 +47,9 @@ PING_AFTER_S = 10.0
 _USED_S = "used_s"
 _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
-_READ_ONLY = "25006"
 _NO_TABLE = "42P01"
 _TABLE = re.compile(r'"(?P<table>(?P<schema>\w+)\.\w+)"')
+_READ_ONLY = "25006"
 """SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
 _CLAIMED = "chain "
 _OWNER = "SELECT obj_description(to_regnamespace('ledger'), 'pg_namespace')"
