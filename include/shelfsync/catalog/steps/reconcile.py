@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.drift import differences, undecided
+from shelfsync.catalog.drift_action import with_action
 from shelfsync.catalog.drift_cause import find_causes, products, with_confirmed, with_resends
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
@@ -137,21 +138,9 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
     )
     evidence = evidence_of(context, vendor.seen, before, last, found["sku"].combine_chunks().unique())
     result = find_causes(found, evidence)
-    drift = _with_action(context, vendor, result.drift)
+    drift = with_action(result.drift, vendor.resent, context.settings.drift)
     blind = 0 if vendor.desired is None or buffers is None else undecided(vendor.observed, vendor.desired, buffers)
     return _corrected(one, vendor, result, drift, blind)
-
-
-def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table:
-    """Adds the action of each drift: the setting of its cause, or a rejection after too many resends."""
-    settings = context.settings.drift
-    actions = []
-    for sku, name, cause in zip(*(drift[column].to_pylist() for column in ("sku", "field", "cause")), strict=True):
-        action = str(getattr(settings, cause))
-        if action == "resend" and vendor.resent.get((sku, name), 0) >= settings.resends_max:
-            action = "reject"
-        actions.append(action)
-    return drift.append_column("action", pa.array(actions, pa.string()))
 
 
 def _corrected(one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, blind: int) -> Move:

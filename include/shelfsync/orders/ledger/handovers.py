@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.orders.ledger.history import first_event
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
+from shelfsync.orders.ledger.too_late import expected_at, too_late
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def plan(connection: Connection, *, late_hours: float) -> int:
     fresh = sa.select(customer_order.c.order_id, sa.literal("new"), sa.literal(0)).where(
         customer_order.c.status.in_(OPEN),
         customer_order.c.vendor.is_not(None),
-        _due() > after(-late_hours * 3600),
+        ~too_late(late_hours),
         ~_has(customer_order.c.order_id, "new"),
     )
     seen = hand_over.alias("seen")
@@ -113,7 +114,7 @@ def drop_closed(connection: Connection) -> int:
 
 def drop_late(connection: Connection, *, late_hours: float) -> int:
     """Drops new orders that are long past their time; returns how many. Tried ones stay: a store may have seen them."""
-    late = sa.exists().where(customer_order.c.order_id == hand_over.c.order_id, _due() <= after(-late_hours * 3600))
+    late = sa.exists().where(customer_order.c.order_id == hand_over.c.order_id, too_late(late_hours))
     return _change_new(connection, "waiting", "dropped", hand_over.c.attempts == 0, late)
 
 
@@ -122,7 +123,7 @@ def _requeue_rescheduled(connection: Connection, late_hours: float) -> int:
     in_time = sa.exists().where(
         customer_order.c.order_id == hand_over.c.order_id,
         customer_order.c.status.in_(OPEN),
-        _due() > after(-late_hours * 3600),
+        ~too_late(late_hours),
     )
     return _change_new(connection, "dropped", "waiting", hand_over.c.attempts == 0, in_time)
 
@@ -206,7 +207,7 @@ def oldest_not_taken(connection: Connection, *, late_hours: float) -> Sequence[A
     has_it = _has(customer_order.c.order_id, "new", "taken")
     is_handed_over = _has(customer_order.c.order_id, "new", "waiting", "written")
     new = sa.select(customer_order.c.vendor, customer_order.c.first_seen_at.label("since")).where(
-        customer_order.c.status.in_(OPEN), sa.or_(_due() > after(-late_hours * 3600), is_handed_over), ~has_it
+        customer_order.c.status.in_(OPEN), sa.or_(~too_late(late_hours), is_handed_over), ~has_it
     )
     cancelled = (
         sa.select(customer_order.c.vendor, hand_over.c.created_at)
@@ -226,10 +227,10 @@ def missed(connection: Connection, *, late_hours: float) -> Sequence[Any]:
     this installation.
     """
     query = sa.select(
-        customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(_due()).label("promised_for")
+        customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(expected_at()).label("promised_for")
     ).where(
         customer_order.c.status.in_(OPEN),
-        _due() <= after(-late_hours * 3600),
+        too_late(late_hours),
         sa.or_(
             sa.and_(
                 customer_order.c.placed_at > first_event().scalar_subquery(), ~_has(customer_order.c.order_id, "new")
@@ -251,11 +252,6 @@ def without_vendor(connection: Connection, *, again_after_s: float, at_most: int
     )
     in_turn = query.order_by(again.nulls_first(), customer_order.c.first_seen_at)
     return connection.execute(in_turn.limit(at_most)).scalars().all()
-
-
-def _due() -> sa.ColumnElement[Any]:
-    """When the customer expects it, as far as known."""
-    return sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
 
 
 def _has(order_id: sa.ColumnElement[str], kind: str, *states: str) -> sa.ColumnElement[bool]:

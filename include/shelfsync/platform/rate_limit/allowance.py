@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.rate_limit import tables
-from shelfsync.platform.rate_limit.priorities import Waiting, due_after, order, overdue_at
+from shelfsync.platform.rate_limit.next_request import Waiting, order, overdue_at
+from shelfsync.platform.rate_limit.priorities import due_after
 from shelfsync.platform.rate_limit.schedule import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
 
 if TYPE_CHECKING:
