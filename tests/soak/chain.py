@@ -22,6 +22,7 @@ STORES = tuple(f"store-{number:03}" for number in range(1, 7))
 CLOSED_SHARE = 0.9
 GIFT_SHARE = 0.2
 """So many campaigns have extreme discounts, and a guard holds them."""
+SECOND_CHAIN_SKUS = 15
 
 GOODS = """
 SELECT product.product_id, product.item_code AS sku, product.list_price
@@ -151,6 +152,16 @@ def end_campaign(soak_run: SoakRun, event: Event) -> str:
     soak_run.campaigns.remove(code)
     soak_run.installation.erp("DELETE FROM erp.campaign WHERE code = %(code)s", code=code)
     return code
+
+
+def second_chain(soak_run: SoakRun, event: Event) -> str:
+    """A buyer of the other chain, whose store has the same id and SKUs, changes some prices by little: of so few SKUs that no guard holds them."""
+    chance, prices = event.chance(soak_run.seed), soak_run.second_chain.prices
+    chosen = chance.sample(sorted(prices)[:SECOND_CHAIN_SKUS], chance.randint(1, 8))
+    for sku in chosen:
+        prices[sku] = Decimal(chance.uniform(100, 120)).quantize(Decimal("0.01"))
+    soak_run.second_chain.write()
+    return f"{len(chosen)} prices"
 
 
 def order(soak_run: SoakRun, event: Event) -> str:

@@ -44,6 +44,11 @@ def platform_equals_the_erp(soak_run: SoakRun) -> Iterable[str]:
             yield line
 
 
+def second_chain_equals_its_list(soak_run: SoakRun) -> Iterable[str]:
+    """The other chain's store, which has the id and the SKUs of one of the first chain's, shows its own prices."""
+    yield from (f"{sku} differs" for sku in soak_run.second_chain.differing())
+
+
 def promotions_equal_the_erp(soak_run: SoakRun) -> Iterable[str]:
     """Each product shows the campaign that is in force, at its price, except campaigns that a person declined."""
     installation = soak_run.installation
@@ -173,15 +178,16 @@ def the_request_limit_was_kept(soak_run: SoakRun) -> Iterable[str]:
 
 
 def every_dag_is_on(soak_run: SoakRun) -> Iterable[str]:
-    """None was paused, none is lost."""
+    """None was paused, none is lost. Of the second chain, those that the soak switched on."""
     dags = soak_run.installation.dags()
-    files = {file.stem for file in (PROJECT / "dags").glob("*.py")}
-    yield from (f"the DAG {name} is lost" for name in sorted(files - dags.keys()))
-    yield from (f"the DAG {name} is paused" for name, dag in dags.items() if dag["is_paused"])
+    on = {file.stem for file in (PROJECT / "dags").glob("*.py")} | soak_run.second_chain.dags
+    yield from (f"the DAG {name} is lost" for name in sorted(on - dags.keys()))
+    yield from (f"the DAG {name} is paused" for name in sorted(on & dags.keys()) if dags[name]["is_paused"])
 
 
 CLAIMS: dict[str, Callable[[SoakRun], Iterable[str]]] = {
     "platform = ERP": platform_equals_the_erp,
+    "second chain = its list": second_chain_equals_its_list,
     "promotions = ERP": promotions_equal_the_erp,
     "orders ended": orders_have_ended_for_both_sides,
     "no alarm": no_alarm_is_open,

@@ -27,6 +27,7 @@ EVERY_S = {
     },
     "platform": {"faults": 30.0, "edit_in_portal": 60.0, "slow_jobs": 120.0},
     "operator": {"decide": 25.0},
+    "second_chain": {"second_chain": 30.0},
     "kills": {"kill": 40.0},
 }
 """Actor -> action -> seconds between two of them. The actions of one actor never run side by side."""

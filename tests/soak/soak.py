@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from installation import shelf
 from installation.installed import Installation
+from installation.second_chain import SecondChain
 from message_services import Chat
 from soak import chain, claims, person, remains, shortened, stated, trouble
 from soak.figures import figures
@@ -25,6 +26,9 @@ BOUND_S = shortened.JOB_DEADLINE_S + 2 * shortened.SLOWEST_S + SLACK_S
 """One job deadline and two runs."""
 LOOK_EVERY_S = 15.0
 SHOWN_MAX = 40
+OF_SECOND_CHAIN = ("catalog_delta_sync", "catalog_recover", "catalog_holds", "assortment_export")
+"""The DAGs that bring it together with its list. Its alerts have no route: theirs are the first chain's alone."""
+NO_ROUTE = "[chains.north.alerts]\nroutes = []\n"
 
 ACTIONS = {
     "till": chain.till,
@@ -35,6 +39,7 @@ ACTIONS = {
     "begin_campaign": chain.begin_campaign,
     "change_campaign": chain.change_campaign,
     "end_campaign": chain.end_campaign,
+    "second_chain": chain.second_chain,
     "order": chain.order,
     "cancel_order": chain.cancel_order,
     "faults": trouble.set_faults,
@@ -79,23 +84,23 @@ def soak(
         "SHELFSYNC_ALERTS__ROUTES": stated.routes(chat := Chat()),
     }
     installation = Installation(home, settings)
-    soak_run = SoakRun(installation, seed, report, home / "soak.log")
+    second_chain = SecondChain(installation, home / "north.csv")
+    soak_run = SoakRun(installation, second_chain, seed, report, home / "soak.log")
     result = Result(seed, minutes)
     report(f"seed {seed}, {minutes:g} minutes, log {soak_run.log}")
     try:
         installation.up()
         installation.sandbox("PUT", "/settings", shortened.SANDBOX)
-        installation.run("catalog_full_sync", timeout_s=600)
+        installation.run("catalog_full_sync")
         # A store that the first delta was busy with is passed over. A product that leaves the ERP before shelfsync has
         # synced it once is none of its business, so nothing may leave until then.
         first = (claims.platform_equals_the_erp, claims.baseline_is_what_the_platform_holds)
-        installation.until(
-            lambda: not any(list(claim(soak_run)) for claim in first), "every product to be synced once", timeout_s=600
-        )
+        installation.until(lambda: not any(list(claim(soak_run)) for claim in first), "every product to be synced once")
         # Without an older export, the test cannot know whether a person or the sales buffer switched a product off.
-        installation.run("assortment_export", timeout_s=600)
+        installation.run("assortment_export")
         _give_buffers(installation, buffers)
-        report("the first full sync and export are done; disturbances begin")
+        second_chain.add(OF_SECOND_CHAIN, NO_ROUTE)
+        report("the first full sync and export are done, a second chain has synced; disturbances begin")
         soak_run.run(minutes, victims, ACTIONS)
         trouble.calm(soak_run)
         report("disturbances are over")

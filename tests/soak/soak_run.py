@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from installation.installed import Installation
+    from installation.second_chain import SecondChain
     from soak.plan import Event
 
 UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, sa.exc.DBAPIError, httpx.HTTPError)
@@ -32,6 +33,8 @@ RETRY_S = 60.0
 HELD = 10
 """How a command ends that did its work, while held changes wait for a person."""
 COMMAND_S = 300.0
+FIRST_CHAIN = "demo"
+"""Its name in the settings: that of the chain that was alone before the second came."""
 
 
 class NotPossibleError(Exception):
@@ -43,6 +46,7 @@ class SoakRun:
     """One soak of one installation. `report` prints a line. `troubles` has every violation."""
 
     installation: Installation
+    second_chain: SecondChain
     seed: int
     report: Callable[[str], None]
     log: Path
@@ -90,8 +94,9 @@ class SoakRun:
         self.troubles.append(text)
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """`shelfsync …` in a separate process, with the settings of the installation. A traceback counts as a failure."""
+        """`shelfsync …` for the first chain in a separate process, with the settings of the installation. A traceback counts as a failure."""
         settings = {name: value for name, value in self.installation.settings.items() if name.startswith("SHELFSYNC_")}
+        settings["SHELFSYNC_CHAIN"] = FIRST_CHAIN
         try:
             ended = subprocess.run(
                 [str(PROJECT / ".venv/bin/shelfsync"), *words],
