@@ -2,8 +2,9 @@
 
 Rows in = rows of the snapshot + rows of the quarantine that are not sent + repeated rows. docs/explanation/data-path.md lists the rules.
 
-A faulty value that can be left out costs its row nothing: a sales limit, and a barcode that does not identify the item. If the price, the
-quantity or `active` is faulty, only what cannot put the product on sale is believed: the price, a quantity of 0 and active=false.
+A faulty value that can be left out costs its row nothing: a sales limit, a barcode that does not identify the item, and what is never sent (the
+cost and the sales buffer). If the price, the quantity or `active` is faulty, only what cannot put the product on sale is believed: the price,
+a quantity of 0 and active=false.
 """
 
 from __future__ import annotations
@@ -136,7 +137,9 @@ def _values(
     came: dict[str, pa.Array], settings: NormaliseSettings
 ) -> tuple[dict[str, pa.Array], dict[str, quarantine_reason.Findings], Mask]:
     """What is read of each row besides its key, the faults of each value, and which quantities lost a fraction."""
-    of_value = {name: quarantine_reason.Findings(len(came["sku"])) for name in ("barcode", *FIELDS)}
+    of_value = {
+        name: quarantine_reason.Findings(len(came["sku"])) for name in ("barcode", *FIELDS, "cost", "sales_buffer")
+    }
     quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
     values = {
         "barcode": _barcode(came["barcode"], of_value["barcode"]),
@@ -145,8 +148,8 @@ def _values(
         "active": _active(came["active"], of_value["active"]),
         "max_sales_quantity": _sales_limit(came["max_sales_quantity"], of_value["max_sales_quantity"]),
         "category": _category(came["category"]),
-        "cost": _cost(came["cost"]),
-        "sales_buffer": _sales_buffer(came["sales_buffer"]),
+        "cost": _cost(came["cost"], of_value["cost"]),
+        "sales_buffer": _sales_buffer(came["sales_buffer"], of_value["sales_buffer"]),
     }
     return values, of_value, floored
 
@@ -264,12 +267,17 @@ def _quantity(
 
 
 def _sales_limit(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
-    numbers = _numbers("max_sales_quantity", came, findings)
-    pieces = numbers.pieces()
-    findings.note("max_sales_quantity_negative", numbers.negative)
-    findings.note("max_sales_quantity_not_whole", numbers.fraction)
-    findings.note("max_sales_quantity_too_large", _too_large(numbers, pieces))
+    pieces = _whole_pieces("max_sales_quantity", came, findings)
     findings.note("max_sales_quantity_zero", mask(pc.equal(pieces, 0).fill_null(False)))
+    return pieces
+
+
+def _whole_pieces(field: str, came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
+    numbers = _numbers(field, came, findings)
+    pieces = numbers.pieces()
+    findings.note(f"{field}_negative", numbers.negative)
+    findings.note(f"{field}_not_whole", numbers.fraction)
+    findings.note(f"{field}_too_large", _too_large(numbers, pieces))
     return pieces
 
 
@@ -294,22 +302,21 @@ def _line(came: pa.Array, longest: int) -> pa.Array:
     return pc.if_else(pc.equal(lines, ""), pa.scalar(None, pa.string()), pc.utf8_slice_codeunits(lines, 0, longest))
 
 
-def _cost(came: pa.Array) -> pa.Array:
-    """Read like a price; a text that is no price is null: a number that is never sent must not quarantine a row."""
+def _cost(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
+    """Read like a price. It is never sent: a text that is no price is left out, and the guard `below_cost` has nothing to compare."""
     if came.null_count == len(came):
         return pa.nulls(len(came), PRICE)
-    numbers = number.read(came)
-    return pc.if_else(pa.array(numbers.negative), pa.scalar(None, numbers.magnitude.type), numbers.magnitude)
+    numbers = _numbers("cost", came, findings)
+    findings.note("cost_negative", numbers.negative)
+    findings.note("cost_too_large", numbers.large)
+    return numbers.magnitude
 
 
-def _sales_buffer(came: pa.Array) -> pa.Array:
-    """Whole pieces, or null: a unusable buffer does not quarantine its row, it only suppresses no quantity."""
+def _sales_buffer(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
+    """Whole pieces. It is never sent: an unusable one is left out, and suppresses no quantity."""
     if came.null_count == len(came):
         return pa.nulls(len(came), pa.int64())
-    numbers = number.read(came)
-    pieces = numbers.pieces()
-    unusable = numbers.comma | numbers.garbled | numbers.fraction | numbers.negative | _too_large(numbers, pieces)
-    return pc.if_else(pa.array(unusable), pa.scalar(None, pa.int64()), pieces)
+    return _whole_pieces("sales_buffer", came, findings)
 
 
 def _active(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:

@@ -138,6 +138,8 @@ REASONS: tuple[Reason, ...] = (
         "max_sales_quantity",
         "max_sales_quantity {value} is no limit that the platform takes (SHELFSYNC_NORMALISE__SALES_LIMIT_ZERO)",
     ),
+    *amount_reasons("cost"),
+    *_pieces_reasons("sales_buffer"),
 )
 
 

@@ -366,13 +366,14 @@ def test_the_price_list_of_a_real_store_comes_through_to_the_cent():
     assert set(result.quarantine["reason"].to_pylist()) <= {"sku_duplicate"}
 
 
-def test_category_and_cost_are_read_and_never_quarantine_a_row():
+def test_category_and_cost_are_read_and_a_faulty_cost_is_counted_and_costs_no_row():
     done = normalised(
         {"sku": "a", "price": "2", "category": "  dairy\tand eggs ", "cost": "1.23456"},
         {"sku": "b", "price": "2", "category": " ", "cost": "1,50"},
         {"sku": "c", "price": "2", "cost": "-1"},
     )
-    assert done.quarantine.num_rows == 0
+    assert (done.rows_quarantined, done.quarantine["row_sent"].to_pylist()) == (0, [True, True])
+    assert done.quarantine["reason"].to_pylist() == ["cost_decimal_comma", "cost_negative"]
     assert done.snapshot.select(["category", "cost"]).to_pylist() == [
         {"category": "dairy and eggs", "cost": Decimal("1.234")},
         {"category": None, "cost": None},
@@ -383,10 +384,10 @@ def test_category_and_cost_are_read_and_never_quarantine_a_row():
 @pytest.mark.parametrize(
     ("came", "buffer"), [("3", 3), ("3.0", 3), ("", None), ("3.5", None), ("-1", None), ("many", None), ("1e30", None)]
 )
-def test_a_sales_buffer_that_makes_no_sense_is_unknown_and_keeps_no_row_back(came, buffer):
-    (row,) = normalised(
-        {"sku": "A1", "quantity": "3", "sales_buffer": came, "category": " dairy "}
-    ).snapshot.to_pylist()
+def test_a_sales_buffer_that_makes_no_sense_is_counted_and_keeps_no_row_back(came, buffer):
+    done = normalised({"sku": "A1", "quantity": "3", "sales_buffer": came, "category": " dairy "})
+    (row,) = done.snapshot.to_pylist()
+    assert (done.rows_quarantined, done.values_left_out) == (0, int(buffer is None and came != ""))
     assert (row["sales_buffer"], row["category"], row["quantity"]) == (buffer, "dairy", 3)
 
 

@@ -47,7 +47,9 @@ EACH = {
     "active_not_a_truth_value": {"active": "x"},
     "max_sales_quantity_zero": {"max_sales_quantity": "0"},
 }
-for count in ("quantity", "max_sales_quantity"):
+AMOUNT = {"decimal_comma": "1,99", "not_a_number": "x", "negative": "-1", "too_large": "1e17"}
+EACH |= {f"cost_{word}": {"cost": text} for word, text in AMOUNT.items()}
+for count in ("quantity", "max_sales_quantity", "sales_buffer"):
     EACH |= {
         f"{count}_decimal_comma": {count: "1,5"},
         f"{count}_not_a_number": {count: "x"},
@@ -67,7 +69,7 @@ def test_every_reason_can_happen():
     )
     assert result.quarantine["reason"].to_pylist()[: len(EACH)] == list(EACH)
     sent = {row["field"] for row in result.quarantine.to_pylist() if row["row_sent"]}
-    assert sent == {"max_sales_quantity"}, "a row of nothing else that is good is not sent"
+    assert sent == {"max_sales_quantity", "cost", "sales_buffer"}, "a row of nothing else that is good is not sent"
     assert set(EACH) | {"sku_unlike_others"} == {reason.word for reason in REASONS}
 
 
