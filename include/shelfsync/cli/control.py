@@ -102,6 +102,8 @@ def forget(
     from shelfsync.catalog.steps.pause_or_forget_vendor import forget as forget_vendor
     from shelfsync.catalog.steps.take_off_sale import on_sale
     from shelfsync.catalog.steps.take_off_sale import take_off_sale as send
+    from shelfsync.orders.steps.lists import count_open
+    from shelfsync.promotions.steps.status import lines_of_forgotten
 
     if take_off_sale and leave_on_sale:
         raise typer.BadParameter("name one of --take-off-sale and --leave-on-sale", param_hint="--take-off-sale")
@@ -122,7 +124,12 @@ def forget(
                 about = {"vendor": vendor, "forgotten": False, "on_sale": rest.skus, "run": summary}
                 return Answer(about, lines, PartlyFailedError(still))
         result = forget_vendor(context, vendor, why=given, who=who)
-    lines += result.pop("lines")
+        campaigns, orders = lines_of_forgotten(context, vendor), count_open(context, vendor)
+    lines += [*result.pop("lines"), *campaigns]
+    if orders:
+        lines.append(
+            f"{orders:,} orders of it are still to be picked; pick or cancel them: `shelfsync orders list --open --vendor {vendor}`"
+        )
     lines += [f"{rest.line}; what is on sale stays so"] if rest.may_be_any else ["none of its products is on sale"]
     return Answer({**result, "forgotten": True, "on_sale": rest.skus, "run": summary}, lines)
 

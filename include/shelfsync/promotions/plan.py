@@ -110,7 +110,7 @@ def plan(
     """`frozen` campaigns get no step. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
 
     If it is not, a campaign with a promotion that would end gets no step at all: a window, a vendor or the campaign may be missing only
-    in the file. `unoffered` (campaign, vendor) are in it, and the platform cannot express them: their promotions end all the same.
+    in the file. `unoffered` (campaign, vendor) do not depend on that, such as rows that the platform cannot express: their promotions end.
 
     A promotion that begins later than `ahead` is not created yet, unless it takes the place of a sent one in its days.
     """

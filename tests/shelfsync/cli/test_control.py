@@ -8,6 +8,7 @@ import pytest
 
 from app_calls import open_calls
 from shelfsync.errors import ExitCode
+from shelfsync.orders.warehouse.record import customer_order
 from shelfsync.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -95,3 +96,28 @@ def test_a_store_whose_open_job_may_put_products_on_sale_is_not_forgotten_as_if_
     code, output, _ = here("forget", "store-002", "--take-off-sale", *WHY)
     assert (code, "none of its products is on sale" in output) == (0, True)
     assert {sku for sku, product in sandbox.products("store-002").items() if product["active"]} <= {"portal"}
+
+
+def test_campaigns_and_open_orders_of_a_forgotten_store_are_named_and_the_next_run_ends_the_campaigns(
+    closed, sandbox, here, tmp_path, monkeypatch
+):
+    sandbox.control("PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0})
+    rows = "".join(f"c1,{vendor},s1,0.9,Offer,2020-01-01T00:00:00Z,2099-01-01T00:00:00Z\n" for vendor in ("", "Lille"))
+    (tmp_path / "promotions.csv").write_text(f"campaign,vendor,sku,price,name,start_time,end_time\n{rows}", "utf-8")
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__FILES", str(tmp_path / "promotions.csv"))
+    assert here("promotions", "sync")[0] == 0
+    assert sandbox.products("store-002")["s1"]["app"]["promotion"]["price"] == 0.9
+    with open_calls(Settings()) as app, app.context.engine.begin() as connection:
+        order = {"order_id": "o1", "vendor": "store-002", "status": "RECEIVED"}
+        connection.execute(customer_order.insert().values(**order))
+    code, output, _ = here("forget", "store-002", "--leave-on-sale", *WHY)
+    assert code == 0
+    assert "1 promotions are in force or to come at it; the next `shelfsync promotions sync` ends them there" in output
+    assert "1 orders of it are still to be picked" in output
+    code, output, _ = here("promotions", "sync")
+    assert code == 0
+    assert "1 rows are of stores that are forgotten (store-002)" in output
+    assert sandbox.products("store-002")["s1"]["app"]["promotion"] is None
+    assert sandbox.products("store-001")["s1"]["app"]["promotion"]["price"] == 0.9
+    code, output, _ = here("forget", "store-002", "--leave-on-sale", *WHY)
+    assert (code, "promotions are in force" in output) == (0, False)

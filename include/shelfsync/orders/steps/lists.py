@@ -124,6 +124,14 @@ def results(context: Context, order_id: str) -> list[dict[str, Any]]:
         return picking.of_order(connection, order_id.strip().lower())
 
 
+def count_open(context: Context, vendor: str) -> int:
+    """How many orders of a store are still to be picked."""
+    with context.engine.connect() as connection:
+        of_vendor = sa.text(f"{_COUNT} AND vendor = :vendor")
+        count: int = connection.execute(of_vendor, {"vendor": vendor}).scalar_one()
+    return count
+
+
 def today(context: Context) -> dict[str, Any]:
     """What needs a person: open alarms, orders that no store has taken, what is quarantined, and how far the history of stores is known.
 

@@ -97,13 +97,16 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
     )
     live = sum(row.state == "sent" and row.end_time > now for row in rows)
     share = context.settings.promotions.ended_share_max
-    if len(planned.absent) > 1 and len(planned.absent) > share * live:
-        hold = _hold_of_ends(planned.absent, live, share)
+    absent = [
+        one for one in planned.absent if not prepared.forgotten.issuperset(one.vendors)
+    ]  # a person ended the rest
+    if len(absent) > 1 and len(absent) > share * live:
+        hold = _hold_of_ends(absent, live, share)
         if hold.fingerprint in approved:
             prepared.applied.add(approved[hold.fingerprint])
         else:
             prepared.holds.append(hold)
-            kept = {promotion.identity for promotion in planned.absent}
+            kept = {promotion.identity for promotion in absent}
             steps = [
                 step for step in planned.steps if step.wanted or step.known is None or step.known.identity not in kept
             ]
@@ -112,9 +115,13 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
 
 
 def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) -> list[Promotion]:
-    """Promotions that this installation may change. If a promotion also has vendors outside the setting, its campaign is frozen."""
+    """Promotions that this installation may change. If a promotion also has vendors outside the setting, its campaign is frozen.
+
+    A forgotten vendor is not outside: it was this installation's, and its promotions end.
+    """
     if not only:
         return rows
+    only = (*only, *prepared.forgotten)
     for row in rows:
         if row.there and set(row.vendors) & {*only, EVERY} and not set(row.vendors) <= set(only):
             prepared.frozen.setdefault(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.assortment import state as catalog_state
 from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import Subject
@@ -59,9 +60,12 @@ class Prepared:
     again: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Promotion -> SKUs that were rejected and may be accepted now."""
     vendors_known: tuple[str, ...] = ()
+    forgotten: frozenset[str] = frozenset()
+    """Vendors that a person has taken out: no campaign is for them, whatever the ERP says."""
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     unoffered: set[tuple[str, str]] = field(default_factory=set)
-    """(campaign, vendor) of which the extract has rows, and the platform can express none."""
+    """(campaign, vendor) without an offer, and not because the extract lacks them: the platform cannot express their rows, or the vendor is
+    forgotten."""
     waiting: dict[str, int] = field(default_factory=dict)
     """Vendor -> rows that wait for their base price."""
     unread: dict[str, str] = field(default_factory=dict)
@@ -100,6 +104,7 @@ class _Preparation:
             self._manifest: dict[str, Any] = json.loads(file.read())
         with context.engine.connect() as connection:
             self._approved = approved_by_kind(decided_holds.approved(connection, Subject.PROMOTIONS))
+            self._prepared.forgotten = frozenset(catalog_state.forgotten_vendors(connection))
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()
         self._elsewhere: pa.Table | None = None
@@ -115,9 +120,11 @@ class _Preparation:
                 self._by_name[name, known.start_time, known.end_time].append(known)
 
     def done(self) -> Prepared:
-        prepared, files = self._prepared, self._manifest["vendors"]
+        prepared, forgotten = self._prepared, self._prepared.forgotten
+        files = {vendor: path for vendor, path in self._manifest["vendors"].items() if vendor not in forgotten}
         prepared.counts["rows"] = self._manifest["rows"]
-        prepared.unread = self._manifest.get("unread", {})
+        unread = self._manifest.get("unread", {})
+        prepared.unread = {vendor: why for vendor, why in unread.items() if vendor not in forgotten}
         self._leave_unread_alone()
         every = self._normalised(files.get(EVERY), *prepared.vendors_known)
         raw_of_every = self._raw(files.get(EVERY))
@@ -143,6 +150,7 @@ class _Preparation:
         known_names = [Named(known.vendors, known.campaigns, known.header) for known in self._known if known.there]
         prepared.wanted, lines = self._groups.wanted(star=star, known=known_names)
         prepared.lines += lines
+        self._leave_forgotten_out()
         prepared.counts["promotions"] = len(prepared.wanted)
         words = {reason.word for reason in NOT_EXPRESSIBLE}
         counts = Counter({word: found["rows"] for word, found in prepared.reasons.items() if word in words})
@@ -158,6 +166,28 @@ class _Preparation:
                 " `shelfsync sync`, correct a SKU that no store has, or give base_price",
             )
         return prepared
+
+    def _leave_forgotten_out(self) -> None:
+        """The promotions of forgotten vendors end, also if the extract is not proven complete: a person has said so, not the file.
+
+        One that is shared with other vendors ends only if the extract has its campaign for each of them.
+        """
+        prepared = self._prepared
+        offered = {
+            (campaign, vendor) for one in prepared.wanted for campaign in one.campaigns for vendor in one.vendors
+        }
+        for known in self._known:
+            gone, rest = set(known.vendors) & prepared.forgotten, set(known.vendors) - prepared.forgotten
+            if gone and all((known.campaign, vendor) in offered for vendor in rest):
+                prepared.unoffered |= {(known.campaign, vendor) for vendor in gone}
+        paths = {vendor: path for vendor, path in self._manifest["vendors"].items() if vendor in prepared.forgotten}
+        if paths:
+            rows = sum(self._raw(path).num_rows for path in paths.values())
+            prepared.lines.insert(
+                0,
+                f"{rows:,} rows are of stores that are forgotten ({some_of(sorted(paths))}), so they are not offered; they are again"
+                " after the next `shelfsync sync` that has rows of the store",
+            )
 
     def _pass_over(self, vendor: str, error: MissingFileError) -> None:
         """Leaves all promotions and holds of this vendor as they are: a file of the lake that it needs is gone."""

@@ -135,8 +135,32 @@ FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 """
 
 
+_AT_VENDOR = """
+SELECT count(*) FILTER (WHERE :vendor = ANY (vendors)) AS named, count(*) FILTER (WHERE '*' = ANY (vendors)) AS every
+FROM ledger.promotion WHERE state = 'sent' AND end_time > ledger.instant() AND vendors && ARRAY[CAST(:vendor AS text), '*']
+"""
 _BY_RULE = ("rule", "holds", "campaigns", "vendors", "rows")
 _HELD = ("hold_id", "campaign", "rule", "vendor", "rows", "message", "held_at", "expires_at")
+
+
+def lines_of_forgotten(context: Context, vendor: str) -> list[str]:
+    """What becomes of the promotions that a forgotten vendor has on the platform; none without one."""
+    with context.engine.connect() as connection:
+        found = connection.execute(sa.text(_AT_VENDOR), {"vendor": vendor}).one()
+    return [
+        *(
+            [
+                f"{found.named:,} promotions are in force or to come at it; the next `shelfsync promotions sync` ends them there"
+            ]
+            if found.named
+            else []
+        ),
+        *(
+            [f"{found.every:,} promotions are for all stores of the chain, so they stay at it until they end"]
+            if found.every
+            else []
+        ),
+    ]
 
 
 def status(

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from promotion_shop import SKUS, STORES
+from shelfsync.catalog.steps.pause_or_forget_vendor import forget
 from shelfsync.cli import decide
 from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.promotions.steps.deliver import deliver
@@ -441,3 +442,77 @@ def test_a_store_whose_export_is_gone_from_the_lake_keeps_its_promotions_and_the
     assert {state for (state,) in shop.rows("SELECT state FROM ledger.job WHERE kind = 'export'")} == {"acknowledged"}
     summary = shop.sync()
     assert (summary["state"], summary["waits"]["holds"]) == ("succeeded", 1)
+
+
+def _forget(shop: Any, vendor: str) -> list[str]:
+    context = shop.world.app.context
+    lines: list[str] = forget(context, vendor, why="closed", who="ada")["lines"]
+    return lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", ["", "not proven complete"])
+def test_campaigns_of_a_forgotten_store_end_though_the_erp_still_names_it_and_other_stores_keep_theirs(
+    make_shop, tmp_path, proof
+):
+    file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
+    stores = [("own", "store-002"), ("two", "store-001"), ("two", "store-002"), ("deep", "store-002")]
+    window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+    lines = [
+        f"{campaign},{vendor},{sku},{1 if campaign == 'deep' else 8},Offer {campaign},{window}\n"
+        for (campaign, vendor), sku in zip(stores, "abbc", strict=True)
+    ]
+    file.write_text(HEADER + "".join(lines), "utf-8")
+    control.write_text(f"{len(lines)}\n", "utf-8")
+    proven = {"sql": None, "files": str(file), "control_file": str(control)}
+    shop = make_shop(promotions=proven | {"ended_share_max": 0.01})
+    summary = shop.sync()
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"b": 8.0}, {"a": 8.0, "b": 8.0})
+    assert summary["counts"]["held"] == 1, "the deep discount"
+
+    if proof:
+        shop = make_shop(promotions={"sql": None, "files": str(file)})
+    _forget(shop, "store-002")
+    summary = shop.sync()
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"b": 8.0}, {})
+    assert (summary["state"], summary["counts"].get("held", 0), shop.world.app.holds.listed("open")) == (
+        "succeeded",
+        0,
+        [],
+    )
+    assert "3 rows are of stores that are forgotten (store-002), so they are not offered" in "\n".join(summary["lines"])
+    shop.world.sync()  # the ERP has rows of it: it comes back
+    lines = shop.sync()["lines"]
+    again = {"a": 8.0} if proof else {"a": 8.0, "b": 8.0}  # the shared one would end, to be made with both stores
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"b": 8.0}, again)
+    assert bool(proof) == any("campaign two: passed over: " in line for line in lines)
+
+
+@pytest.mark.slow
+def test_a_campaign_shared_with_a_forgotten_store_outside_the_setting_goes_on(make_shop):
+    shop = make_shop()
+    shop.erp.put("all", "a", "8", vendor=None)
+    shop.erp.put("one", "b", "8", vendor="store-003")
+    shop.sync()
+    _forget(shop, "store-003")
+    rest = make_shop(sync={"vendors": ("store-001", "store-002"), "poll_first_s": 0.05, "poll_max_s": 0.2})
+    rest.erp.put("all", "a", "7", vendor=None)
+    summary = rest.sync()
+    assert not any("left alone" in line for line in summary["lines"])
+    assert (rest.seen("store-001"), rest.seen("store-003")) == ({"a": 7.0}, {})
+
+
+@pytest.mark.slow
+def test_a_store_loses_no_campaign_in_an_unproven_extract_because_another_that_shares_it_is_forgotten(
+    make_shop, tmp_path
+):
+    file = tmp_path / "promotions.csv"
+    window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+    both = [f"two,{vendor},a,8,Offer two,{window}\n" for vendor in STORES[:2]]
+    file.write_text(HEADER + "".join(both), "utf-8")
+    shop = make_shop(promotions={"sql": None, "files": str(file)})
+    shop.sync()
+    _forget(shop, "store-002")
+    file.write_text(HEADER + both[1], "utf-8")
+    shop.sync()
+    assert shop.seen("store-001") == {"a": 8.0}
