@@ -139,7 +139,10 @@ def waits_for(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
     found = [_obstacle(connection.execute(sa.text(statement), bound).first()) for statement in _OBSTACLES]
     stop = kill_switch.stopped(connection, vendor)
     paused = None if stop is None else f"sending resumes: {stop}"
-    return tuple(line for line in (paused, *found) if line is not None)
+    asked = sa.text("SELECT 1 FROM ledger.vendor WHERE vendor = :vendor AND forgotten IS NOT NULL")
+    is_forgotten = connection.execute(asked, bound).first() is not None
+    returns = "an extract has rows of the store again, which is forgotten" if is_forgotten else None
+    return tuple(line for line in (returns, paused, *found) if line is not None)
 
 
 def _obstacle(row: Row[Any] | None) -> str | None:

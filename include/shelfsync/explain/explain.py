@@ -48,7 +48,7 @@ def explain(
     with context.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
         until = now if at is None else min(at, now)
-        _known(connection, vendor)
+        forgotten = _forgotten(connection, vendor)
         wanted = desired(context, connection, vendor, sku, until)
         confirmed = acknowledged(connection, vendor, sku, until, propagation_s=context.settings.drift.propagation_s)
         seen = observed(context, connection, vendor, sku, until)
@@ -81,18 +81,24 @@ def explain(
         summary = f"{summary} {paid_sentence(paid, until, sold_out=sold_out)}"
     elif sold_out:
         summary = f"{summary} Customers cannot buy it, because {_SOLD_OUT}."
+    if at is None and forgotten is not None:
+        summary = f"{summary} The store is forgotten, so shelfsync sends nothing for it: {forgotten}."
     name = of_skus(context, vendor, [sku]).get(sku)
     return Explanation(
         vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, ordered, name
     )
 
 
-def _known(connection: Connection, vendor: str) -> None:
-    found = connection.execute(sa.text("SELECT 1 FROM ledger.vendor WHERE vendor = :vendor"), {"vendor": vendor})
-    if found.one_or_none() is None:
+def _forgotten(connection: Connection, vendor: str) -> str | None:
+    """Why and by whom the vendor was forgotten; None: it takes part. DataError if it is unknown."""
+    asked = sa.text("SELECT forgotten FROM ledger.vendor WHERE vendor = :vendor")
+    found = connection.execute(asked, {"vendor": vendor}).one_or_none()
+    if found is None:
         names = connection.execute(sa.text("SELECT vendor FROM ledger.vendor ORDER BY vendor LIMIT 5")).scalars()
         known = ", ".join(names) or "none yet"
         raise DataError(f"explain: no extract had vendor {vendor!r} so far; known are {known}")
+    why: str | None = found.forgotten
+    return why
 
 
 def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime, most: int) -> tuple[Event, ...]:

@@ -75,6 +75,8 @@ def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_las
 def test_a_store_that_was_forgotten_with_products_on_sale_is_taken_off_sale_later(closed, sandbox, here):
     code, output, _ = here("forget", "store-002", "--leave-on-sale", *WHY)
     assert (code, "8 of 8 products are on sale; what is on sale stays so" in output) == (0, True)
+    output = " ".join(here("explain", "store-002", "s1")[1].split())
+    assert "The store is forgotten, so shelfsync sends nothing for it: closed in March (ada)." in output
     code, output, _ = here("forget", "store-002", "--take-off-sale", "--json", *WHY)
     assert (code, json.loads(output)["data"]["on_sale"]) == (0, 0)
     products = sandbox.products("store-002")
