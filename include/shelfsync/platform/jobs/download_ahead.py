@@ -86,11 +86,11 @@ def fetched_ahead(
 ) -> Iterator[Ahead]:
     """Begins to download the best link of each job that has ended: of a few vendors at once, and of each one file after the other.
 
-    A single file is not ahead.
+    A single file is not ahead, and none is if they are to come one at a time.
     """
-    ahead = Ahead()
+    ahead, at_once = Ahead(), context.settings.sync.downloads_at_once
     links = _links_of(context, jobs)
-    if len(links) < 2:
+    if at_once == 1 or len(links) < 2:
         yield ahead
         return
     turns: dict[str, list[_Turn]] = defaultdict(list)
@@ -100,7 +100,7 @@ def fetched_ahead(
             turns[vendor_of(job)].append(turn)
             ahead.add(vendor_of(job), job.job_id, url, turn.download)
     context.open_platform()
-    with ThreadPoolExecutor(context.settings.sync.downloads_at_once, thread_name_prefix="download") as threads:
+    with ThreadPoolExecutor(at_once, thread_name_prefix="download") as threads:
         try:
             for vendor, its in turns.items():
                 threads.submit(contextvars.copy_context().run, _download_all, context, vendor, its)
