@@ -29,7 +29,7 @@ from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.storable import json_text
 from shelfsync.store.database_fault import Fault, Next
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -277,8 +277,7 @@ def _lost_table(error: BaseException) -> str | None:
     if not isinstance(error, SQLAlchemyError | psycopg.Error) or getattr(_cause(error), "sqlstate", None) != _NO_TABLE:
         return None
     named = _TABLE.search(str(_cause(error)))
-    ours = {table.schema for table in metadata.tables.values()}
-    return named["table"] if named is not None and named["schema"] in ours else None
+    return named["table"] if named is not None and named["schema"] in SCHEMAS else None
 
 
 def fault_of(error: BaseException) -> Fault | None:
