@@ -100,7 +100,8 @@ def test_where_frames_are_used_pyarrow_knows_pandas_again():
 
 
 @pytest.mark.parametrize(
-    "module", ["promotions.steps.status", "promotions.ledger.promotions", "catalog.whose_turn", "catalog.rejection_kind"]
+    "module",
+    ["promotions.steps.status", "promotions.ledger.promotions", "catalog.whose_turn", "catalog.rejection_kind"],
 )
 def test_what_only_reads_the_ledger_loads_no_arrow(module):
     code = f"import sys, shelfsync.{module}; assert not {{'pyarrow', 'numpy'}} & {{*sys.modules}}"

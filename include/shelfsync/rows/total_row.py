@@ -37,6 +37,7 @@ _DECORATED = r"^[*=#_-]{2,}.*\p{L}.*[*=#_-]{2,}$"
 _DIGIT = r"\p{N}"
 _FILLED = ("name", "barcode", "price", "quantity", "active", "category")
 _SUMMED = ("price", "quantity")
+_OF_PRODUCTS = ("price", "quantity", "active")
 _USUAL = 0.9
 _ROWS_MIN = 3
 """In fewer rows a value that only one lacks, or a figure that is a sum, is a chance."""
@@ -169,7 +170,8 @@ def proved(rows: pa.Table, key: str, above: Above) -> Mask:
 def headings(rows: pa.Table) -> Mask:
     """Which rows (RAW schema) are headings: `Drinks` above the numbers of the drinks, and no other value.
 
-    The row has nothing that differs from row to row. Its key has letters, and either nearly all others have none, or they have digits and it has not.
+    The row has nothing that differs from row to row, while nearly all others have a price, a quantity or `active`: a reading of keys alone, or one
+    in which only some products have a barcode, has no headings. Its key has letters, and either nearly all others have none, or they have digits and it has not.
     """
     alone = _alone(rows)
     if not alone.any():
@@ -178,7 +180,7 @@ def headings(rows: pa.Table) -> Mask:
     letters = mask(pc.match_substring_regex(keys, r"\p{L}").fill_null(False))
     digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
     others = ~alone & _is_product(keys)
-    if others.sum() < _ROWS_MIN:
+    if others.sum() < _ROWS_MIN or not any((~_blank(rows, name))[others].mean() >= _USUAL for name in _OF_PRODUCTS):
         return np.zeros(len(keys), dtype=bool)
     numbers, numbered = (~letters)[others].mean() >= _USUAL, digits[others].mean() >= _USUAL
     found: Mask = alone & _is_product(keys) & letters & (numbers | (numbered & ~digits))

@@ -228,6 +228,7 @@ def test_a_constant_beside_the_key_is_no_value_of_the_heading():
         [("s1", "Tea", "t", "1", "2"), ("s1", "Rye", "r", "1", "2"), ("s1", "Oil", "o", "1", "2"), ("s1", "Drinks", None, None, None)],
         [*(("s1", f"A{number}", "t", "1", "2") for number in range(9)), ("s1", "B7", None, None, None)],
         [("s1", sku, None, None, None) for sku in ("100", "101", "102", "Drinks")],
+        [*(("s1", sku, "t", None, None) for sku in ("100", "101", "102", "103")), ("s1", "00-00004K", None, None, None)],
         [*THREE, ("s1", None, None, None, None), ("s1", "\ufffd line 3: Drinks", None, None, None)],
     ],
 )  # fmt: skip
