@@ -45,10 +45,12 @@ KEEPING_TABLES = {
 """Tables that hold one kind of secret by right, and why; every other kind is looked for in them too."""
 _TABLES = """
 SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-WHERE relkind = 'r' AND nspname NOT IN ('pg_catalog', 'information_schema')
+WHERE relkind = 'r' AND relpersistence <> 't' AND nspname NOT IN ('pg_catalog', 'information_schema')
     AND (pg_stat_file(pg_relation_filepath(pg_class.oid), true)).size > 0
 """
-"""Schema and table of each table that has ever had a row. The size of its file costs less than pg_relation_size, which opens it."""
+"""Schema and table of each table that has ever had a row. The size of its file costs less than pg_relation_size, which opens it.
+
+Not a temporary one: it ends with its connection, perhaps before it is read."""
 LOGGERS = ("shelfsync", "shelfsync_airflow", "partner_api")
 PART_BYTES = 1 << 20
 OVERLAP_BYTES = 4096
