@@ -54,6 +54,16 @@ class OrdersWorld:
         items = [{"sku": line, "quantity": 1} if isinstance(line, str) else line for line in lines]
         return self.platform.control("POST", f"chains/demo-chain/vendors/{vendor}/orders", {"items": items, **options})
 
+    def send_event(self, body: dict[str, Any]) -> None:
+        """An event that the platform does not send by itself; it is stored."""
+        answer = httpx.post(
+            f"{self.receiver_url}/webhook/orders",
+            content=json.dumps(body),
+            headers={"Authorization": SECRET},
+            trust_env=False,
+        )
+        assert answer.status_code == 200, answer.text
+
     def receive_events(self) -> None:
         """The platform delivers every due event, and `take` applies them."""
         self.platform.until_quiescent()

@@ -152,8 +152,13 @@ def _may_be_there(fs: Any, pattern: str) -> bool:
     """Whether the folder of an address without a file exists. Most storages have no empty folders; a disk has."""
     if not _is_disk(fs):
         return True
+    return bool(fs.isdir(_fixed_part(pattern)))
+
+
+def _fixed_part(pattern: str) -> str:
+    """The folder above the first part of an address that stands for several; the whole address if none does."""
     found = _GLOB.search(pattern.replace(VENDOR, "*"))
-    return bool(fs.isdir(pattern if found is None else pattern[: found.start()].rsplit("/", 1)[0]))
+    return pattern if found is None else pattern[: found.start()].rsplit("/", 1)[0]
 
 
 def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFile]:
@@ -204,8 +209,7 @@ def _is_disk(fs: Any) -> bool:
 
 def _closed_folder(fs: Any, pattern: str) -> str | None:
     """The first folder on the way to the files that cannot be read."""
-    found = _GLOB.search(pattern.replace(VENDOR, "*"))
-    parts = (pattern if found is None else pattern[: found.start()]).split("/")
+    parts = _fixed_part(pattern).split("/")
     folders = ("/".join(parts[:count]) for count in range(2, len(parts) + 1))
     return next((folder for folder in folders if _is_closed(fs, folder)), None)
 

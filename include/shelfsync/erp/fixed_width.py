@@ -1,9 +1,8 @@
 """A text whose columns stand at fixed characters of each line, row by row, with the proofs of a CSV. Spaces around a value are padding.
 
 A line that ends before its last column begins is quarantined, unless the program leaves out blanks at the end of each line; a sum and a drawn
-line are no rows. By its first lines a file shows how long its
-lines are, and where values end: a line that was padded in bytes, whose value goes on behind its place, or whose columns have moved would be
-read as other numbers.
+line are no rows. By its first lines a file shows how long its lines are, and where values end: a line that was padded in bytes, whose value
+goes on behind its place, or whose columns have moved would be read as other numbers.
 """
 
 from __future__ import annotations

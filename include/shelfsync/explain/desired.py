@@ -133,14 +133,12 @@ def _erp_row(
     return rows if rows.num_rows else None
 
 
-def waits_for(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
+def waits_for(connection: Connection, vendor: str, sku: str, *, is_forgotten: bool) -> tuple[str, ...]:
     """Each as the end of "The platform will show … when". Empty: the next run can send it."""
     bound = {"vendor": vendor, "sku": sku}
     found = [_obstacle(connection.execute(sa.text(statement), bound).first()) for statement in _OBSTACLES]
     stop = kill_switch.stopped(connection, vendor)
     paused = None if stop is None else f"sending resumes: {stop}"
-    asked = sa.text("SELECT 1 FROM ledger.vendor WHERE vendor = :vendor AND forgotten IS NOT NULL")
-    is_forgotten = connection.execute(asked, bound).first() is not None
     returns = "an extract has rows of the store again, which is forgotten" if is_forgotten else None
     return tuple(line for line in (returns, paused, *found) if line is not None)
 

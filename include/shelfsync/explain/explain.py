@@ -54,7 +54,7 @@ def explain(
         seen = observed(context, connection, vendor, sku, until)
         holds = list(held(context, connection, Subject.CATALOG, vendor, sku, until))
         of_campaigns = list(held(context, connection, Subject.PROMOTIONS, vendor, sku, until))
-        obstacles = waits_for(connection, vendor, sku) if at is None else ()
+        obstacles = waits_for(connection, vendor, sku, is_forgotten=forgotten is not None) if at is None else ()
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
             *_promotion_events(connection, vendor, sku, until, events),

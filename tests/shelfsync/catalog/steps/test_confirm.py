@@ -110,19 +110,31 @@ def test_a_log_that_drips_ends_the_job_after_one_window(shelf, monkeypatch):
     assert shelf.rows("SELECT result_path FROM ledger.job ORDER BY job_id DESC LIMIT 1") == [(None,)]
 
 
-def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
-    """Logs and exports alike: the first store by name drips, and the second is done before it."""
+@pytest.fixture
+def judged_soon(monkeypatch):
+    """A slow host is too slow after some two seconds."""
     slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
     monkeypatch.setattr(DownloadLimits, "__init__", slow)
+
+
+def _second_of_two_ends_first(make_world):
+    """A world of two stores after a full sync in which the log of the first by name dripped, and the second was done before it."""
     world = make_world(sync=LONG)
-    stores = ["store-001", "store-002"]
-    for store in stores:
+    for store in ("store-001", "store-002"):
         world.platform.put_products(store, [A])
         world.erp.put(store, "a", "2.00", None)
     world.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1, "vendor": "store-001"})
     world.sync("full")
     ended = "SELECT vendor, state FROM ledger.job WHERE kind = 'catalog' ORDER BY ended_at"
     assert world.rows(ended) == [("store-002", "acknowledged"), ("store-001", "acknowledged")]
+    return world
+
+
+@pytest.mark.usefixtures("judged_soon")
+def test_a_log_that_drips_holds_back_no_other_store(make_world):
+    """Logs and exports alike: the first store by name drips, and the second is done before it."""
+    stores = ["store-001", "store-002"]
+    world = _second_of_two_ends_first(make_world)
     world.app.plan_exports("drips", stores)
     world.app.export_step("export", "drips", stores)
     world.app.wait_exports("drips", stores)
@@ -131,10 +143,9 @@ def test_a_log_that_drips_holds_back_no_other_store(make_world, monkeypatch):
     assert "the least speed" in report["failed"]["store-001"]
 
 
-def test_many_logs_of_one_store_that_drip_hold_back_no_other_store(make_world, monkeypatch):
+@pytest.mark.usefixtures("judged_soon")
+def test_many_logs_of_one_store_that_drip_hold_back_no_other_store(make_world):
     """More files of the first store than are downloaded at once: the second is done before them, and a slow host is asked once."""
-    slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
-    monkeypatch.setattr(DownloadLimits, "__init__", slow)
     world = make_world(sync=LONG | {"body_max_bytes": 70, "downloads_at_once": 2})
     skus = [f"a{number}" for number in range(6)]
     for store, its in (("store-001", skus), ("store-002", ["a0"])):
@@ -151,19 +162,11 @@ def test_many_logs_of_one_store_that_drip_hold_back_no_other_store(make_world, m
     assert len(fetched) == 2, "one of each store"
 
 
+@pytest.mark.usefixtures("judged_soon")
 def test_the_logs_of_all_stores_of_a_run_are_fetched_side_by_side(make_world, monkeypatch):
     """A run in one process acknowledges some stores at a time: one whose log drips holds up no store of a later group."""
     monkeypatch.setattr(sync, "TOGETHER", 1)
-    slow = partialmethod(DownloadLimits.__init__, speed_grace_s=0.5, speed_window_s=2.0)
-    monkeypatch.setattr(DownloadLimits, "__init__", slow)
-    world = make_world(sync=LONG)
-    for store in ("store-001", "store-002"):
-        world.platform.put_products(store, [A])
-        world.erp.put(store, "a", "2.00", None)
-    world.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1, "vendor": "store-001"})
-    world.sync("full")
-    ended = "SELECT vendor, state FROM ledger.job WHERE kind = 'catalog' ORDER BY ended_at"
-    assert world.rows(ended) == [("store-002", "acknowledged"), ("store-001", "acknowledged")]
+    _second_of_two_ends_first(make_world)
 
 
 def test_a_log_of_few_skus_has_little_time_even_above_the_least_speed(shelf, monkeypatch, caplog):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
-import httpx
 import pytest
 import sqlalchemy as sa
 
-from orders_world import SECRET, picked
+from orders_world import picked
 from shelfsync import metrics
 
 
@@ -79,13 +76,7 @@ def test_an_order_that_names_no_store_is_asked_for_and_reaches_its_own(world):
     for name in ("store_id", "external_partner_config_id"):
         body.pop(name, None)
     change(world, "DELETE FROM inbox.event")
-    answer = httpx.post(
-        f"{world.receiver_url}/webhook/orders",
-        content=json.dumps(body),
-        headers={"Authorization": SECRET},
-        trust_env=False,
-    )
-    assert answer.status_code == 200
+    world.send_event(body)
     world.app.orders.take()
     assert world.rows("SELECT vendor FROM ledger.customer_order") == [(None,)]
     world.platform.faults({"at": "get_order", "kind": "status_503"})
