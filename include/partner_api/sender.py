@@ -172,12 +172,12 @@ class Sender:
             with deadline:
                 return self._send(request, receiver, heads, {"trace": deadline.see})
         except (httpx.TransportError, httpx.StreamError) as error:
-            if (
-                heads and heads[0].status_code >= 300
-            ):  # a rejection counts by its head, whatever becomes of its body (interface.md 7)
-                return _answer(heads[0], receiver, cut=True)
-            if (slow := deadline.slow or slowness()) is not None:
+            status = heads[0].status_code if heads else 0
+            slow = deadline.slow or slowness()
+            if slow is not None and status < 400:  # a redirect that drips is followed no more than a file
                 raise TransportFailure(slow, sent=True, overdue=True) from None
+            if status >= 300:  # a rejection counts by its head, whatever becomes of its body (interface.md 7)
+                return _answer(heads[0], receiver, cut=True)
             raise _failure(error, overdue=deadline.passed) from None
 
     def close(self) -> None:
