@@ -24,7 +24,8 @@ FIRST_PRICE = Decimal("0.5")
 """What a product has at the platform before anything is sent."""
 BUFFER = 1
 """The platform's sales buffer, for every product."""
-BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
+BAD = (("price", "on request"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
+"""No price with another decimal mark: beside few rows it is a second style, and the whole file waits."""
 BAD_BARCODE = ("barcode", "12x4")
 DAMAGES = ("truncated", "half", "vendor_missing", "empty", "no_control", "torn")
 HALF_ROWS = 7
