@@ -5,14 +5,14 @@ Reading is tolerant, and `raw` holds what the platform sent. Neither quantity no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from partner_api import answers, json_values
 from partner_api.call import Call
 from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
-from partner_api.exchange import judged
+from partner_api.exchange import exchange, judged
 from partner_api.jobs import Job
 from partner_api.json_values import dumps, walk
 
@@ -177,6 +177,16 @@ def list_catalog(
     if not isinstance(body.get("products", body.get("items")), list):
         raise UnexpectedAnswerError("the listing holds no products", **answers.of(answer, call, session))
     return CatalogPage.read(body)
+
+
+def ping(session: Session, vendor_id: str, *, within_s: float = 10.0, priority: str = "price") -> int:
+    """The status of the platform's answer to a listing of one product (4.2), requested once and for at most `within_s` seconds.
+
+    It changes nothing. UnavailableError: no answer came.
+    """
+    url = session.url(session.dialect.catalog_path, vendor_id=vendor_id)
+    call = _get("list_catalog", priority, vendor_id, f"{url}?page=1&page_size=1")
+    return exchange(session, replace(call, attempts_max=1, deadline_s=within_s)).status
 
 
 def whole_catalog(

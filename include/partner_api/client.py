@@ -121,6 +121,7 @@ class PartnerClient(Session):
 
     update_catalog = catalog.update_catalog
     list_catalog = catalog.list_catalog
+    ping = catalog.ping
     whole_catalog = catalog.whole_catalog
     categories = catalog.categories
     export = catalog.export

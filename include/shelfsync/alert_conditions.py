@@ -20,7 +20,7 @@ from shelfsync.alerts.due import opened_at
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.steps.send_due import send_due
-from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns
+from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns, vendors
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
@@ -31,7 +31,7 @@ from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.lists import until
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events, refusals
-from shelfsync.platform import kill_switch
+from shelfsync.platform import kill_switch, ping
 from shelfsync.platform.rate_limit.tables import allowance, counted
 from shelfsync.promotions.ledger.tables import promotion_run
 from shelfsync.store.bulk import among
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+ERP_AWAY_S = 60.0
+"""An ERP that does not answer is away from so many seconds after the failed reading."""
 STOPS = 2
 """So many stops in a row by the platform are more than a limit that was reached once."""
 POLLED, WEBHOOK_SILENT_S, WEBHOOK_GONE_S = 5, 3_600.0, 7 * 86_400.0
@@ -76,10 +78,13 @@ class Growing(NamedTuple):
 def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> dict[str, Any]:
     """Opens and closes alerts by what is wrong now, sends their messages and a heartbeat: `{"opened", "closed", "sent", "refused"}`.
 
+    It asks the platform whether it answers, if no request of a run has found that out lately.
+
     `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay as they are.
 
     ConfigurationError: a route has a wrong address. The alerts are kept all the same, and the other routes get their messages.
     """
+    _ask_platform(context)
     found: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str], int] = {}
     looked: list[str] = []
@@ -130,6 +135,17 @@ def report_gauges(context: Context) -> None:
         metrics.gauge("alerts.looked_ago_s", look[1])
 
 
+def _ask_platform(context: Context) -> None:
+    """Lets an outage of the platform be stored, or end, without any work. A failure of this question hides no condition."""
+    try:
+        with context.engine.connect() as connection:
+            known = vendors.lately_acknowledged(connection, most=1)
+        for vendor in known:
+            ping.ask(context, vendor)
+    except Exception as error:  # noqa: BLE001
+        log.warning("watch: the platform was not asked: %s", in_one_line(error))
+
+
 def _away(_: Context, connection: Connection) -> Found:
     """Services without an answer, once their outage is one that a repeat did not heal."""
     return {
@@ -137,8 +153,15 @@ def _away(_: Context, connection: Connection) -> Found:
             f"the {row['service']} does not answer since {display.instant(row['began_at'])}: {row['error']}"
         )
         for row in outages.since(connection, instant())
-        if row["ended_at"] is None and row["lasted_s"] >= outages.SHOWN_FROM_S
+        if row["ended_at"] is None and _is_lasting(row)
     }
+
+
+def _is_lasting(outage: Mapping[str, Any]) -> bool:
+    """Of the platform, which the watch asks itself: a repeat failed too. Others are asked by their next reading alone."""
+    if outage["service"] == outages.PLATFORM:
+        return bool((outage["failed_at"] - outage["began_at"]).total_seconds() >= outages.SHOWN_FROM_S)
+    return bool(outage["lasted_s"] >= ERP_AWAY_S)
 
 
 def _not_read(context: Context, connection: Connection) -> Found:

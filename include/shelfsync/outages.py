@@ -27,7 +27,7 @@ PLATFORM, ERP, PROMOTIONS = "platform", "ERP", "source of promotions"
 _NOT_STORED = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 SAME_S = 120.0
 """An answer between failures that are closer than this does not end an outage: a service that comes and goes has one outage."""
-SHOWN_FROM_S = 60.0
+SHOWN_FROM_S = 15.0
 """A shorter outage that is over is kept, and no report names it: a repeat of the request healed it."""
 
 outage = sa.Table(
@@ -88,6 +88,16 @@ def _never_failing(service: str) -> Iterator[None]:
 
 def _report_not_stored(service: str, error: Exception) -> None:
     log.warning("outages: whether the %s answers was not stored: %s", service, type(error).__name__)
+
+
+def going_on(engine: Engine, service: str) -> float | None:
+    """Seconds between the first and the last request without an answer, of an outage that is not over; None: there is none."""
+    column = outage.c
+    lasts_s = sa.extract("epoch", column.failed_at - column.began_at)
+    with engine.connect() as connection:
+        found = connection.execute(sa.select(lasts_s).where(column.service == service, column.ended_at.is_(None)))
+        seconds = found.scalar_one_or_none()
+    return None if seconds is None else float(seconds)
 
 
 @contextlib.contextmanager

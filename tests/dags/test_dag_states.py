@@ -39,6 +39,7 @@ def test_every_dag_with_a_schedule_is_watched(dag_bag: DagBag) -> None:
 @pytest.mark.slow
 def test_a_dag_that_is_off_or_late_is_an_alert_until_it_runs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = "AIRFLOW__SHELFSYNC__HOUSEKEEPING_SCHEDULE"
+    monkeypatch.setattr("shelfsync_airflow.tasks.BETWEEN_LOOKS_S", 0.0)
     monkeypatch.setenv(schedule, "* * * * *")
     world.run("housekeeping")
     _switch("housekeeping", off=False)

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from partner_api.dialect import Dialect
-from partner_api.errors import AmbiguousError, CredentialsError, NotEnabledError, NotFoundError, UnexpectedAnswerError
+from partner_api.errors import (
+    AmbiguousError,
+    CredentialsError,
+    NotEnabledError,
+    NotFoundError,
+    UnavailableError,
+    UnexpectedAnswerError,
+)
 
 
 def product(number, **more):
@@ -249,3 +257,18 @@ def test_without_a_vendor_the_connection_test_proves_the_token_at_the_chain(tool
     server = tools.platform(tools.http(401, {}))
     with pytest.raises(CredentialsError):
         tools.client(server).check()
+
+
+def test_a_ping_is_one_request_and_every_answer_is_one(tools):
+    server = tools.platform(tools.http(503, b""))
+    assert tools.client(server).ping("store-001") == 503
+    assert [seen.target.split("?")[1] for seen in server.of("GET")] == ["page=1&page_size=1"]
+
+
+def test_a_ping_without_an_answer_ends_within_its_time(tools):
+    server = tools.platform(lambda seen, send: time.sleep(20))
+    began_s = time.monotonic()
+    with pytest.raises(UnavailableError):
+        tools.client(server).ping("store-001", within_s=0.3)
+    assert time.monotonic() - began_s < 15
+    assert len(server.of("GET")) == 1

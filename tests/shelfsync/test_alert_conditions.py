@@ -71,22 +71,21 @@ def test_an_installation_without_a_run_has_no_alert(make_world):
     assert kinds(make_world().app.context) == set()
 
 
-def test_an_outage_opens_once_it_lasts_and_closes_with_the_next_answer(context):
-    outages.failed(context.engine, outages.PLATFORM, "503")
-    assert kinds(context) == set(), "a repeat of the request may heal it"
+def test_an_outage_of_the_erp_opens_once_it_lasts_and_closes_with_the_next_answer(context):
+    outages.failed(context.engine, outages.ERP, "no connection")
+    assert kinds(context) == set(), "a repeat of the reading may heal it"
     older(context, "ledger.outage", "began_at", 2)
-    assert kinds(context) == {("platform_away", "")}
-    outages.answered(context.engine, outages.PLATFORM)
+    assert kinds(context) == {("erp_away", "")}
+    outages.answered(context.engine, outages.ERP)
     assert kinds(context) == set()
 
 
 @pytest.mark.slow
 def test_what_fails_while_the_platform_is_away_is_one_alert_from_begin_to_end(world, context):
     world.erp.put("store-001", "a", "1.02")
-    places = ("put_catalog", "token", "job_status")
+    places = ("put_catalog", "token", "job_status", "list_catalog")
     world.platform.faults(*({"at": place, "kind": "status_503", "probability": 1} for place in places))
     assert world.sync("delta")["state"] == "failed"
-    assert kinds(context) == set(), "a repeat of the request may heal it"
     older(context, "ledger.outage", "began_at", 2)
     assert kinds(context) == {("platform_away", "")}
     world.platform.faults()
