@@ -9,7 +9,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def _imports(file: Path) -> set[str]:
-    tree = ast.parse(file.read_text("utf-8"))
+    text = file.read_text("utf-8")
+    if "httpx" not in text:
+        return set()
+    tree = ast.parse(text)
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     return names | {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 

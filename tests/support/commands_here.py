@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import logging
 import os
 from typing import TYPE_CHECKING
+
+import typer
 
 import canaries
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+typer.main.get_command = functools.cache(typer.main.get_command)
+"""The tree of all commands, which each process builds once, costs more CPU time than most commands."""
 
 
 @contextlib.contextmanager
