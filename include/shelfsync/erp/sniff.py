@@ -19,10 +19,11 @@ from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.doubtful_columns import are_whole
-from shelfsync.erp.files import FilesSource, ParquetFile, format_by_ending
+from shelfsync.erp.files import FilesSource, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.no_row import folded, is_rule, names_again, totals_line
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
+from shelfsync.erp.parquet import ParquetFile
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_encoding import encoding_of

@@ -14,7 +14,7 @@ from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, 
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes_query import Changes
-from shelfsync.erp.files import CONTROL_FILE
+from shelfsync.erp.control_file import CONTROL_FILE
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.outages import erp_asked
