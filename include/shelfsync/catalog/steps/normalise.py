@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps import same_rows
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import restored
-from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.warehouse import missed_changes, record
 from shelfsync.errors import DataError
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
@@ -101,7 +101,7 @@ def _normalise_vendor(
     names_path = product_names.kept(context, row.vendor, result.names)
     with context.engine.begin() as connection:
         if missed is not None:
-            record.replace_missed(connection, row.run_id, row.vendor, missed)
+            missed_changes.replace(connection, row.run_id, row.vendor, missed)
         if names_path is not None:
             vendors.name_products(connection, row.vendor, names_path)
         _record(
@@ -133,13 +133,13 @@ def _missed(context: Context, row: VendorRun, found: Normalised, known: Known) -
     """What the changes had not reported until this whole reading; None if there is nothing to compare with."""
     if row.reported_path is None:
         return None
-    from shelfsync.catalog.changed_rows import missed
+    from shelfsync.catalog.missed_changes import missed_skus
     from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.schemas import RAW, completed
 
     reported = completed(context.lake.read_table(row.reported_path), RAW)
     key = context.settings.platform.item_key
-    return missed(make_snapshot(reported, context.settings.normalise, key=key, known=known), found)
+    return missed_skus(make_snapshot(reported, context.settings.normalise, key=key, known=known), found)
 
 
 def _record(connection: Connection, row: VendorRun, result: Normalised, **values: Any) -> None:

@@ -11,7 +11,7 @@ from shelfsync.catalog.ledger import change_files, runs, source_columns, tables,
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import absent, counts, hold_lists, plan, status, urgent
 from shelfsync.catalog.steps.each_vendor import PREPARE
-from shelfsync.catalog.warehouse import quarantine, record
+from shelfsync.catalog.warehouse import missed_changes, quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import Alarm
@@ -84,7 +84,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
             quarantine.unusable_of_run(connection, run_id),
             quarantine.unusable_news(connection, run_id),
         )
-        missed = quarantine.missed_lines(connection, run_id) + change_files.lines(connection, run_id)
+        missed = missed_changes.lines(connection, run_id) + change_files.lines(connection, run_id)
         missed += source_columns.lines(connection, run_id=run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.RUN.copy(connection, [run_id])

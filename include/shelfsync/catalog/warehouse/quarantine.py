@@ -68,26 +68,6 @@ def lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
             yield f"    row {one['row_number']:,}, {sku}: {one['message']}: {one['raw']}"
 
 
-_MISSED = """
-SELECT vendor, count(*) AS skus, min(sku) AS sku, string_agg(DISTINCT coalesce(nullif(fields, ''), change), ',') AS fields
-FROM warehouse.missed_change WHERE run_id = :run GROUP BY vendor ORDER BY count(*) DESC, vendor
-"""
-
-
-def missed_lines(connection: Connection, run_id: int) -> list[str]:
-    """The alarm about what the changes had not reported until this run's whole reading; none if they reported all."""
-    rows = connection.execute(sa.text(_MISSED), {"run": run_id}).all()
-    if not rows:
-        return []
-    fields = sorted({name for row in rows for name in row.fields.split(",")})
-    line = (
-        f"the query of the changes missed {sum(row.skus for row in rows):,} SKUs of {len(rows)} vendors ({', '.join(fields)}),"
-        f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; this run sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
-        " SHELFSYNC_ERP__CHANGES_OVERLAP if the ERP commits late; warehouse.missed_change has every SKU"
-    )
-    return [Alarm.CHANGES_MISSED.line(line)]
-
-
 _OF_RUN = """
 SELECT reason, count(*) AS rows, min(message) AS message
 FROM warehouse.quarantine WHERE run_id = :run AND vendor = '' AND reason <> 'no_row' GROUP BY reason ORDER BY reason

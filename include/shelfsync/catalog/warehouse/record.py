@@ -192,13 +192,6 @@ def clear_quarantine(connection: Connection, run_id: int, vendors: Sequence[str]
     connection.execute(table.delete().where(table.c.run_id == run_id, among(table.c.vendor, vendors)))
 
 
-def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:
-    """What the changes of one vendor had not reported until this run's whole reading (`catalog.changed_rows.MISSED`)."""
-    table = tables.missed_change
-    connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == vendor))
-    copy_into(connection, "warehouse.missed_change", rows, run_id=run_id, vendor=vendor)
-
-
 def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table, *, first: bool = False) -> None:
     """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing.
 
