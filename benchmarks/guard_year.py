@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
-from shelfsync.catalog.guards import HeldChanges, apply_guards
+from shelfsync.catalog.held_changes import HeldChanges, apply_guards
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp import sample
 from shelfsync.local.postgres import running_postgres

@@ -149,6 +149,11 @@ class Case:
         """The category of the baseline's rows."""
         return self.category_of(column(self.baseline, "sku"))
 
+    def new_again(self, decided: dict[str, pa.Array]) -> pa.Array:
+        """A mask of the rows of products that are new now and were new when a person decided about them."""
+        new = pc.equal(column(self.delta, "change"), "new")
+        return pc.and_(new, pc.equal(decided["change"], "new").fill_null(False))
+
     def undecided(self, rows: pa.Array, fields: tuple[str, ...]) -> pa.Array:
         """Those of the rows that have a field which no earlier guard holds and no person approved."""
         if not self.free:

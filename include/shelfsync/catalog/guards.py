@@ -1,19 +1,22 @@
 """guard: changes that look like an accident are held for a person; all others are released (I9).
 
-Each rule is a function in `guard_rules`. How the person's decision applies to a later delta is in `decision`. A price is held without the
+Each rule is a function in `guard_rules`. How the person's decision applies to a later delta is in
+`approved_values` and `declined_values`. A price is held without the
 rest of its row: a sold-out product must go off sale, even if its price is held.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.decision import passes, stays, unwanted
+from shelfsync.catalog.approved_values import passes
+from shelfsync.catalog.declined_values import stays, unwanted
 from shelfsync.catalog.guard_rules import GUARDS
+from shelfsync.catalog.held_changes import HeldChanges
 from shelfsync.rows.alignment import any_of, column
 from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import DELTA, FIELDS, HELD
@@ -22,19 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shelfsync.catalog.guard_case import Case, Finding
-
-
-@dataclass(frozen=True)
-class HeldChanges:
-    """The changes that one rule holds, as one hold. `rows` (DELTA schema) has no values but the held ones."""
-
-    rule: str
-    category: str | None
-    message: str
-    thresholds: dict[str, Any]
-    rows: pa.Table
-    carried: int | None = None
-    """The number of an earlier hold with the same values, which a person declined or which expired; None for new changes."""
 
 
 @dataclass(frozen=True)

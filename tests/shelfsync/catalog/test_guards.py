@@ -14,7 +14,8 @@ from guard_cases import GOOD, case, reasons, split, store
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.guards import HeldChanges, apply_guards
+from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.held_changes import HeldChanges
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.catalog import RULES

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.guards import HeldChanges
+    from shelfsync.catalog.held_changes import HeldChanges
     from shelfsync.catalog.ledger.compared import Guarded
     from shelfsync.catalog.ledger.extracts import Past
     from shelfsync.catalog.ledger.runs import Run
@@ -113,7 +113,7 @@ def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
 def _guard_vendor(
     context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
 ) -> None:
-    from shelfsync.catalog.decision import pending
+    from shelfsync.catalog.approved_values import pending
     from shelfsync.catalog.guards import apply_guards
 
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
@@ -175,7 +175,7 @@ def _with_unseen(
 
     Otherwise a row that is unreadable for one run would end the decision about it. `kept`: holds that stay as they are.
     """
-    from shelfsync.catalog.decision import unseen
+    from shelfsync.catalog.declined_values import unseen
     from shelfsync.catalog.guards import with_unseen
     from shelfsync.rows.alignment import column
     from shelfsync.schemas import QUARANTINE
@@ -306,7 +306,7 @@ class _Decided(NamedTuple):
 
     def with_rows(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
         """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
-        from shelfsync.catalog.guards import HeldChanges
+        from shelfsync.catalog.held_changes import HeldChanges
 
         read = context.lake.read_table
         declined = [
@@ -333,7 +333,7 @@ def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
 
 def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -> list[Found]:
     """Writes the held changes and the values they were compared with to the lake."""
-    from shelfsync.catalog.decision import identity, known_before
+    from shelfsync.catalog.held_changes import identity, known_before
 
     return [
         Found(

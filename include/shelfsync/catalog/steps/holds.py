@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog import stake
 from shelfsync.catalog.assortment.product_names import with_names
-from shelfsync.catalog.decision import identity, without_held
 from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.held_changes import identity, without_held
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.guards import HeldChanges
+    from shelfsync.catalog.held_changes import HeldChanges
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
     from shelfsync.decisions.ledger.holds import Hold

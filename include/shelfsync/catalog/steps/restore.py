@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.guards import HeldChanges
+    from shelfsync.catalog.held_changes import HeldChanges
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
