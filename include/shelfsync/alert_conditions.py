@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
+    from shelfsync.decisions.hold import Hold
 
     Found = Mapping[tuple[str, str], str | "Growing"]
     """Kind and subject -> what is wrong, as a sentence."""
@@ -312,7 +313,7 @@ def _holds(context: Context, connection: Connection) -> Found:
     """Open holds, one condition a subject and rule; those that expire soon are another one."""
     now = connection.execute(sa.select(instant())).scalar_one()
     soon_s = context.settings.alerts.expires_hours * 3600
-    by_rule: dict[tuple[str, str], list[holds.Hold]] = defaultdict(list)
+    by_rule: dict[tuple[str, str], list[Hold]] = defaultdict(list)
     for one in holds.in_force(connection):
         if one.state == HoldState.OPEN:
             late = (one.expires_at - now).total_seconds() < soon_s
@@ -320,7 +321,7 @@ def _holds(context: Context, connection: Connection) -> Found:
     return {key: _holds_line(key[1], waiting, now) for key, waiting in by_rule.items()}
 
 
-def _holds_line(rule: str, waiting: Iterable[holds.Hold], now: dt.datetime) -> str:
+def _holds_line(rule: str, waiting: Iterable[Hold], now: dt.datetime) -> str:
     waiting = list(waiting)
     first = min(waiting, key=lambda one: one.expires_at)
     stores = len({one.vendor for one in waiting})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Found, Hold
+    from shelfsync.decisions.hold import Found, Hold
     from shelfsync.decisions.state import Subject
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
 
 JOBS_MAX = 400
 """How many of a vendor's newest jobs are read if there is no earlier observation: some days of deltas."""

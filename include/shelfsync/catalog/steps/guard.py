@@ -12,8 +12,8 @@ from shelfsync.catalog.ledger.compared import for_guard
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import hidden, judged
+from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import holds
-from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.vendors.isolation import Skip, StepReport
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.steps.restore import Hidden
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
 
 log = logging.getLogger(__name__)
 in_report = logs.in_report(__name__)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
 
 
 def by_vendor(found: list[Hold]) -> dict[str, str]:

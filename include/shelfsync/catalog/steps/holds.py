@@ -14,9 +14,10 @@ from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
 from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions.hold import not_sent
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent
+from shelfsync.decisions.steps.decide import known, need_other_thresholds
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.held_changes import HeldChanges
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
     from shelfsync.settings import GuardSettings
 
 log = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
 
     Decided = tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]
 

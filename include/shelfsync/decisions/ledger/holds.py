@@ -1,13 +1,12 @@
-"""Holds: changes that a guard keeps back, and every decision about each, by a person or by time. A decision is never changed."""
+"""The table of the holds, and every decision about each, by a person or by time. A decision is never changed. The rules are in `decisions.hold`."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.decisions.hold import REOPENED, TIMEOUT, Found, Hold, undecided
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.store.bulk import among, any_row
@@ -15,7 +14,6 @@ from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
@@ -40,96 +38,12 @@ HOLDS = KeysetList(
 )
 """Every hold. `share`: its rows in percent of the ERP's rows of the store; 0: of all stores, or not known."""
 
-TIMEOUT = "timeout"
-"""The decider of a hold that expired."""
 _FORGOTTEN: sa.Select[Any] = (
     sa.select(sa.column("vendor"))
     .select_from(sa.table("vendor", schema="ledger"))
     .where(sa.column("forgotten").is_not(None))
 )
 """Stores that the operator has taken out: what is held of them waits for no person."""
-
-
-@dataclass(frozen=True)
-class Hold:
-    """One row of `ledger.hold`."""
-
-    hold_id: int
-    subject: Subject
-    vendor: str
-    first_run_id: int
-    run_id: int
-    generation: int
-    rule: str
-    category: str | None
-    campaign: str | None
-    message: str
-    thresholds: dict[str, Any]
-    rows_path: str
-    before_path: str | None
-    identity: str | None
-    rows: int
-    state: HoldState
-    asked_by: str | None
-    decided_by: str | None
-    why: str | None
-    superseded_by: int | None
-    held_at: dt.datetime
-    expires_at: dt.datetime
-    decided_at: dt.datetime | None
-    released_at: dt.datetime | None
-    spent_at: dt.datetime | None
-    acts: int
-
-    @property
-    def label(self) -> str:
-        """A short name for people."""
-        about = "".join(f" {name}" for name in (self.category, self.campaign) if name)
-        return f"{self.vendor} {self.rule}{about}: {self.rows} rows"
-
-    @property
-    def named(self) -> str:
-        """Number and name, as a line for people begins."""
-        return f"hold {self.hold_id} ({self.label})"
-
-    @property
-    def may_be_approved(self) -> bool:
-        """True for an open hold, while no newer extract has other rows."""
-        return self.state == HoldState.OPEN and self.superseded_by is None
-
-    def may_become(self, state: HoldState) -> bool:
-        """Whether a person may still decide this: an open hold anything, an expired one that it is declined."""
-        expired = self.state == HoldState.EXPIRED and self.superseded_by is None
-        return self.may_be_approved or (expired and state == HoldState.DECLINED)
-
-    @property
-    def may_be_reopened(self) -> bool:
-        """True for a declined or expired hold, while no newer extract has other rows."""
-        return self.state in {HoldState.DECLINED, HoldState.EXPIRED} and self.superseded_by is None
-
-    @property
-    def mark(self) -> str:
-        """What a person sees of it: its rows and the last act. An answer that was given to another mark decides nothing."""
-        seen = f"{self.hold_id} {self.identity or self.rows_path} {self.rows} {self.state} {self.acts} {self.superseded_by}"
-        return hashlib.sha256(seen.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Found:
-    """Changes that a guard of the present run holds."""
-
-    vendor: str
-    rule: str
-    category: str | None
-    message: str
-    thresholds: dict[str, Any]
-    rows_path: str
-    before_path: str | None
-    identity: str
-    rows: int
-    campaign: str | None = None
-    carried: int | None = None
-    """The decided hold that held the same values."""
 
 
 _COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
@@ -215,8 +129,7 @@ def decide(
     thresholds: dict[str, Any] | None = None,
 ) -> bool:
     """Approves or declines an open hold, or declines an expired one, and records the decision. Returns False if it is decided."""
-    undecided = [HoldState.OPEN, *([HoldState.EXPIRED] if state == HoldState.DECLINED else [])]
-    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_(undecided))
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_(undecided(state)))
     decided = {"state": state, "decided_by": who, "why": why, "decided_at": instant(), "acts": hold.c.acts + 1}
     done = connection.execute(statement.values(decided))
     if done.rowcount != 1:
@@ -230,7 +143,7 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
 
     Airflow asks a new question about it: an answer to the earlier question does nothing.
     """
-    decided = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED))
+    decided = hold.c.state.in_(REOPENED)
     statement = hold.update().where(hold.c.hold_id == hold_id, decided, hold.c.superseded_by.is_(None))
     undecided = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None}
     opened = {"state": HoldState.OPEN, "acts": hold.c.acts + 1, "expires_at": after(hours * 3600)}
@@ -345,7 +258,7 @@ def approved(
 
 def decided(connection: Connection, subject: Subject, names: Collection[str], *, hours: float) -> list[Hold]:
     """`approved` of these vendors, and their declined and expired holds that the newest extract still has; oldest first."""
-    unchanged = hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED)) & hold.c.superseded_by.is_(None)
+    unchanged = hold.c.state.in_(REOPENED) & hold.c.superseded_by.is_(None)
     mine = sa.and_(hold.c.subject == subject, among(hold.c.vendor, names), sa.or_(_usable(hours), unchanged))
     return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
+from shelfsync.decisions.hold import becomes, superseded
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.errors import DataError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Found, Hold
+    from shelfsync.decisions.hold import Found, Hold
     from shelfsync.decisions.subject import Divided
 
 log = logging.getLogger(__name__)
@@ -265,33 +266,9 @@ def late_line(context: Context, hold: Hold) -> str:
         return f"{superseded(hold)}; nothing was done"
     if hold.state == HoldState.APPROVED:
         shown = f". {context.subjects[hold.subject].sent_shown(hold)}" if hold.released_at else ""
-        return f"{hold.named} is {hold.state}{by}{at} already, and {_becomes(hold)}; nothing was done{shown}"
+        return f"{hold.named} is {hold.state}{by}{at} already, and {becomes(hold)}; nothing was done{shown}"
     again = f". `shelfsync holds reopen {hold.hold_id} --reason TEXT` opens it again" if hold.may_be_reopened else ""
     return f"{hold.named} is {hold.state}{by}{at}; nothing was done{again}"
-
-
-def _becomes(hold: Hold) -> str:
-    """What becomes of the changes of an approved hold."""
-    if hold.released_at is not None:
-        return "its changes are sent"
-    if hold.superseded_by is None:
-        return "the next run sends its changes"
-    if hold.spent_at is None:
-        return f"run {hold.superseded_by} has a newer extract: what the ERP still has of these values is sent"
-    return f"the newer extract of run {hold.superseded_by} has not these values, so nothing of it is sent"
-
-
-def superseded(hold: Hold) -> str:
-    """What became of a hold whose values the ERP does not have any more."""
-    return f"{hold.named}: superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
-
-
-def not_sent(hold: Hold) -> str:
-    """Why nothing is sent of a hold that is not approved, and who decided that."""
-    if hold.superseded_by is not None:
-        return superseded(hold)
-    by = f" by {hold.decided_by}" if hold.decided_by else ""
-    return f"{hold.named} is {hold.state}{by}; nothing of it is sent"
 
 
 def known(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold:

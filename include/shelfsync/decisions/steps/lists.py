@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
     from shelfsync.decisions.state import Subject
 
 

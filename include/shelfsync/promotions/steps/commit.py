@@ -15,7 +15,7 @@ from shelfsync.promotions.warehouse import record
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-    from shelfsync.decisions.ledger.holds import Found
+    from shelfsync.decisions.hold import Found
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.plan import Step

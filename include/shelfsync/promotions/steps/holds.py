@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions.hold import Found, not_sent
 from shelfsync.decisions.ledger import holds
-from shelfsync.decisions.ledger.holds import Found
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds, not_sent
+from shelfsync.decisions.steps.decide import known, need_other_thresholds
 from shelfsync.decisions.steps.lists import expiry, waiting
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError, some_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold
+    from shelfsync.decisions.hold import Hold
     from shelfsync.promotions.guard import Hold as Guarded
     from shelfsync.promotions.ledger.runs import PromotionRun
 

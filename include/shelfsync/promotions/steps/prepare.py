@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from shelfsync.context import Context
-    from shelfsync.decisions.ledger.holds import Hold as DecidedHold
+    from shelfsync.decisions.hold import Hold as DecidedHold
     from shelfsync.promotions.group import Wanted
     from shelfsync.promotions.guard import Hold
     from shelfsync.promotions.head import Head

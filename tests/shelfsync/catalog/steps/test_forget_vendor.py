@@ -11,6 +11,7 @@ from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import status
 from shelfsync.catalog.steps.pause_or_forget_vendor import forget, one_line
 from shelfsync.catalog.steps.take_off_sale import on_sale, take_off_sale
+from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import DataError
@@ -158,7 +159,7 @@ def test_a_product_that_the_platform_does_not_know_any_more_keeps_no_store_from_
 def test_it_is_forgotten_while_a_run_renews_its_holds(closed):
     """Both lock the vendor and its holds; in different sequences, the database would end one of them."""
     engine = closed.app.context.engine
-    one = holds.Found(
+    one = Found(
         vendor="store-002", rule="price", category=None, message="m", thresholds={}, rows_path="a", before_path=None, identity="a", rows=1
     )  # fmt: skip
     with engine.begin() as connection:

@@ -7,10 +7,11 @@ import dataclasses
 import pytest
 import sqlalchemy as sa
 
+from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Place, Subject
 
-WHOLE = holds.Found(
+WHOLE = Found(
     vendor="store-001", rule="price", category=None, message="m", thresholds={}, rows_path="a", before_path=None, identity="a", rows=2
 )  # fmt: skip
 
