@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
 
-from shelfsync.back_off import back_off_s
 from shelfsync.catalog.state import PRIORITIES
 from shelfsync.rows.alignment import column
 
@@ -24,10 +23,6 @@ FAILURES_PER_STEP = 25
 """Failed requests after which a step ends; the schedule starts the next one. A single bad row of 16 million is found within 25."""
 PROBE_EVERY = 20
 """Consecutive failures after which the largest batch is next: good rows must not wait for a long stretch of bad ones."""
-BACKOFF_AFTER = 50
-"""Consecutive failures after which the vendor backs off: bad rows do not explain so many."""
-BACKOFF_EVERY = 10
-"""Further failures after which the vendor backs off again, twice as long."""
 FAILED_JOBS = 3
 """Consecutive failed jobs after which the batch of a failed job is cut: an hour of trouble on the platform is not caused by rows."""
 
@@ -75,15 +70,6 @@ def halves(items: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The first and the second half of two rows or more."""
     middle = items.num_rows // 2
     return items.slice(0, middle), items.slice(middle)
-
-
-def wait_s(failures: int, first_s: float, max_s: float) -> float:
-    """Seconds to wait after this number of consecutive failures: none before BACKOFF_AFTER.
-
-    From there every BACKOFF_EVERY failures count as one more of the back-off.
-    """
-    backed_off, rest = divmod(failures - BACKOFF_AFTER, BACKOFF_EVERY)
-    return 0.0 if rest else back_off_s(backed_off + 1, first_s, max_s)
 
 
 @dataclass(frozen=True)

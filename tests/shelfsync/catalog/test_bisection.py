@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shelfsync.catalog import bisection
+from shelfsync.catalog.steps.vendor_back_off import BACKOFF_AFTER
 from shelfsync.catalog.urgency import PRIORITIES
 
 SIZE_MAX = 300
@@ -152,7 +153,7 @@ def test_a_long_stretch_of_bad_rows_does_not_keep_the_good_ones_elsewhere_waitin
     search.plan(table(skus))
     while len(search.sent) < 6000:
         search.send()
-    assert len(search.resolved) < bisection.BACKOFF_AFTER
+    assert len(search.resolved) < BACKOFF_AFTER
     assert search.failures == 0
 
 
@@ -173,18 +174,6 @@ def test_the_halves_of_the_last_cut_go_first_in_their_priority_and_a_higher_prio
     assert order(1, pieces) == [3, 4, 2, 1, 0]
     assert order(0, pieces) == [3, 4, 0, 1, 2]
     assert order(bisection.PROBE_EVERY, pieces)[0] == 0
-
-
-def test_a_vendor_backs_off_twice_as_long_after_every_few_failures_and_at_most_a_day():
-    waits = {number: bisection.wait_s(number, 900, 86_400) for number in range(400)}
-    assert [number for number, wait in waits.items() if wait][:3] == [50, 60, 70]
-    assert [waits[number] for number in (0, 49, 50, 51, 60, 70, 390)] == [0, 0, 900, 0, 1800, 3600, 86_400]
-    requests = 0
-    clock_s = 0.0
-    while clock_s < 86_400:  # the first day of a vendor whose every request fails
-        requests += 1
-        clock_s += bisection.wait_s(requests, 900, 86_400)
-    assert requests <= 120
 
 
 @given(

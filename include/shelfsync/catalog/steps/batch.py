@@ -8,8 +8,8 @@ from shelfsync.catalog.bisection import split_at
 from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.ledger import batches, runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.bisection import suspects
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
+from shelfsync.catalog.steps.rejected_batch import suspects
 from shelfsync.catalog.urgency import parts as in_parts
 from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE

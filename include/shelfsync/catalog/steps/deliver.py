@@ -16,7 +16,7 @@ from shelfsync.catalog.bodies import stream
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
-from shelfsync.catalog.steps import bisection
+from shelfsync.catalog.steps import rejected_batch, vendor_back_off
 from shelfsync.catalog.steps.each_vendor import each_vendor, nothing
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
@@ -217,7 +217,7 @@ def _new(
         if not waiting:
             return f"job {known[0].job_id} is {known[0].state}; shelfsync bisects one failed job at a time"
     planned = next_batch(waiting, state.consecutive_failures)
-    why_not = _stale(connection, state, planned) or bisection.why_wait(connection, row, state, planned)
+    why_not = _stale(connection, state, planned) or vendor_back_off.why_wait(connection, row, state, planned)
     if why_not is not None:
         return why_not
     job_id = catalog_jobs.begin(
@@ -287,8 +287,8 @@ def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBa
             if earlier is not None:
                 leave_unconfirmed(context, lease, job_id, earlier)
             log.warning("deliver: %s of %d SKUs: %s", name, batch.item_count, error)
-            bisection.take(context, lease, job_id, batch, error)
-            bisection.raise_if_waiting(context, batch.vendor, str(error))
+            rejected_batch.halve_or_reject(context, lease, job_id, batch, error)
+            vendor_back_off.raise_if_waiting(context, batch.vendor, str(error))
             return False
 
 

@@ -1,8 +1,6 @@
-"""Bisection and back-off: what follows if the platform rejects a batch as a whole.
+"""What follows if the platform rejects a batch as a whole, or its job ends without an outcome for any SKU: two halves, or a rejected SKU.
 
-A failed batch becomes two halves; the next delta continues a search that is not finished. If no request of a vendor has an outcome at all, a
-setting is wrong or the platform fails. More requests would only take the rate limit of other vendors. So the vendor waits longer after each
-failure in a row, and reports it once a try (I13, I15).
+How the halves find the bad rows is in `catalog.bisection`. The next delta continues a search that is not finished.
 """
 
 from __future__ import annotations
@@ -10,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, halves, wait_s
+from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, halves
 from shelfsync.catalog.bodies import stream
-from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.state import BatchState, VendorState
+from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, rejected_values, write_outcomes
+from shelfsync.catalog.steps.vendor_back_off import count_failure
 from shelfsync.catalog.warehouse import record
-from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from partner_api.errors import InvalidRequestError
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
-    from shelfsync.catalog.ledger.vendor_runs import VendorRun
-    from shelfsync.catalog.ledger.vendors import Vendor
     from shelfsync.context import Context
     from shelfsync.vendors.lease import Lease
 
@@ -64,7 +60,9 @@ def suspects(context: Context, halves: Iterable[PlannedBatch]) -> list[SuspectBa
     return found
 
 
-def take(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+def halve_or_reject(
+    context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError
+) -> None:
     """Ends the job unless it has ended as unconfirmed, and plans the two halves of its batch or rejects its only SKU."""
     if batch.item_count > 1:
         _halve(context, lease, job_id, batch, error)
@@ -130,7 +128,9 @@ def failure_of(context: Context, job: CatalogJob, batch: PlannedBatch, items: pa
     return Failure([], rejected_values(context, batch, all_alike(items, "rejected", WORDS)))
 
 
-def note(context: Context, connection: Connection, job: CatalogJob, batch: PlannedBatch, failure: Failure) -> None:
+def write_failure(
+    context: Context, connection: Connection, job: CatalogJob, batch: PlannedBatch, failure: Failure
+) -> None:
     """Writes what follows, in the transaction that ends the job."""
     if _counts(connection, job, batch):
         count_failure(context, connection, job.vendor)
@@ -142,57 +142,3 @@ def note(context: Context, connection: Connection, job: CatalogJob, batch: Plann
 def _counts(connection: Connection, job: CatalogJob, batch: PlannedBatch) -> int:
     """1 if this failure counts, else 0: one failure of the platform may end all jobs of a generation, and counts once."""
     return int(batch.halved_from is not None or not catalog_jobs.failed_before(connection, job))
-
-
-_MINUTE_S, _HOUR_S = 60, 3600
-
-
-def why_wait(connection: Connection, row: VendorRun, state: Vendor, planned: PlannedBatch) -> str | None:
-    """Why nothing more is sent for this vendor now; None: continue. The vendor of the run is busy while it waits.
-
-    A whole batch of a full sync or of an urgent run is sent at once, because the cause may have been corrected.
-    """
-    if not state.retry_in_s:
-        return None
-    run = runs.read_run(connection, row.run_id)
-    if planned.halved_from is None and (run.full or run.skus):
-        return None
-    why = (
-        f"the last {state.consecutive_failures} requests of this vendor failed, so nothing is sent for {_length(state.retry_in_s)};"
-        " sooner: `shelfsync sync --full --vendor NAME`"
-    )
-    if row.state == VendorState.OPEN:
-        vendor_runs.write(connection, row.run_id, row.vendor, state=VendorState.BUSY, error=why)
-    return why
-
-
-def count_failure(context: Context, connection: Connection, vendor: str) -> None:
-    """Counts a request of this vendor without an outcome for any SKU. After too many in a row the next one waits."""
-    pause_s = _wait_s(context, vendors.count_failure(connection, vendor))
-    if pause_s:
-        vendors.retry_after(connection, vendor, pause_s)
-
-
-def raise_if_waiting(context: Context, vendor: str, words: str) -> None:
-    """Raises a DataError if the vendor's next request has to wait. `words`: the platform's last message."""
-    with context.engine.connect() as connection:
-        state = vendors.read(connection, vendor)
-    pause_s = _wait_s(context, state.consecutive_failures)
-    if pause_s:
-        raise DataError(
-            f"the platform processed none of the last {state.consecutive_failures} requests of vendor {vendor}, down to single SKUs. Its last message:"
-            f" {words[:300]}. The cause is probably a setting or a failure of the platform, not the data. Compare"
-            " SHELFSYNC_PLATFORM__ITEM_KEY and SHELFSYNC_PLATFORM__SALES_LIMIT_NAME with its messages (all are in ledger.job)."
-            f" shelfsync retries in {_length(pause_s)}. After a correction, run: `shelfsync sync --full --vendor {vendor}`"
-        )
-
-
-def _wait_s(context: Context, consecutive_failures: int) -> float:
-    settings = context.settings.rejection
-    return wait_s(consecutive_failures, settings.retry_first_s, settings.retry_max_s)
-
-
-def _length(seconds: float) -> str:
-    if seconds >= 2 * _HOUR_S:
-        return f"{seconds / _HOUR_S:.0f} hours"
-    return f"{max(seconds, _MINUTE_S) / _MINUTE_S:.0f} minutes"
