@@ -1,10 +1,6 @@
-"""rejection_kind: the kind of a rejection by the platform's text, which decides what releases it. The platform lists its texts nowhere.
+"""rejection_kind: the kind of a rejection by the platform's text, which decides what releases it (`rejection_retry`).
 
-- `for_now`, `unclear`: a wait, which doubles each time, or another value in the ERP.
-- `invalid_value`, `drifted`: another value in the ERP, a person, or the next full sync.
-- `unknown_sku`: the same as those, or a newer export or listing that shows the SKU.
-
-`ledger/rejections` has the statements that release, `steps/rejected_skus` calls them.
+The platform lists its texts nowhere.
 """
 
 from __future__ import annotations
@@ -14,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-FOR_NOW = ("for_now", "unclear")
-"""The kinds that a wait releases. All others are for good."""
 
 KINDS = {
     "for_now": "temporar|try again|retry|timeout|timed out|service unavailable|currently unavailable|internal error|internal server"

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.back_off import waits_s
 from shelfsync.catalog.ledger import tables, vendors
-from shelfsync.catalog.rejection_kind import FOR_NOW
+from shelfsync.catalog.rejection_retry import FOR_NOW, SHORTENED_MAX, RetryWaits
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import boolean, instant, line, metadata, moment, number, text
 
@@ -95,14 +94,6 @@ def _counted_again(connection: Connection, vendor: str) -> Iterator[None]:
     connection.execute(sa.text(COUNT), {"vendor": vendor})
 
 
-@dataclass(frozen=True)
-class Backoff:
-    """The wait after the first rejection for now, and the longest wait, in seconds. It doubles in between."""
-
-    first_s: float = 900.0
-    max_s: float = 86_400.0
-
-
 def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
     """What a delta leaves out now: rows of sku, barcode and the ERP's four values, by sku."""
     columns = [rejection.c.sku, *(rejection.c[name] for name in _WANTED)]
@@ -148,7 +139,7 @@ def remember(
     vendor: str,
     job_id: int,
     rows: Sequence[dict[str, Any]],
-    backoff: Backoff | None = None,
+    retry: RetryWaits | None = None,
     *,
     released: Iterable[str] = (),
 ) -> None:
@@ -162,10 +153,12 @@ def remember(
     with _counted_again(connection, vendor):
         _remove(connection, vendor, gone)
         if rows:
-            _record(connection, vendor, job_id, rows, backoff or Backoff())
+            _record(connection, vendor, job_id, rows, retry or RetryWaits())
 
 
-def _record(connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], backoff: Backoff) -> None:
+def _record(
+    connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], retry: RetryWaits
+) -> None:
     statement = insert(rejection)
     new = statement.excluded
     again = {
@@ -181,16 +174,16 @@ def _record(connection: Connection, vendor: str, job_id: int, rows: Sequence[dic
     these = among(rejection.c.sku, [row["sku"] for row in rows])  # the others of the job keep their waits
     for_now = (rejection.c.vendor == vendor, these, rejection.c.kind.in_(FOR_NOW))
     connection.execute(statement, given)
-    connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff)))
+    connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(retry)))
 
 
-def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
-    """The wait after so many rejections, shortened by up to a quarter per SKU and count, so that SKUs that failed together do not return together."""
+def _next_try(retry: RetryWaits) -> sa.ColumnElement[Any]:
+    """The instant after the wait that follows so many rejections, shortened per SKU and count."""
     times = rejection.c.times
-    waits = waits_s(backoff.first_s, backoff.max_s)
+    waits = retry.every_s()
     wait = sa.case(dict(enumerate(waits, start=1)), value=times, else_=waits[-1])
     number = sa.func.abs(sa.func.hashtext(rejection.c.sku + sa.cast(times, sa.Text)) % 1000)
-    seconds = sa.cast(wait * (1.0 - number / 4000.0), sa.Double)
+    seconds = sa.cast(wait * (1.0 - number * (SHORTENED_MAX / 1000)), sa.Double)
     return instant() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from shelfsync import display
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
 from shelfsync.catalog.ledger import rejections, vendors
-from shelfsync.catalog.ledger.rejections import Backoff
 from shelfsync.catalog.rejection_kind import kind_of
+from shelfsync.catalog.rejection_retry import RetryWaits
 from shelfsync.errors import DataError
 from shelfsync.schemas import SNAPSHOT
 
@@ -58,8 +58,8 @@ def remember(
     """Records rejections with the kind of their reason, and removes those of `released`; `otherwise`: the kind of an unknown reason."""
     settings = context.settings.rejection
     with_kind = [{**row, "kind": kind_of(row["reason"], settings.reason_keywords, otherwise=otherwise)} for row in rows]
-    backoff = Backoff(settings.retry_first_s, settings.retry_max_s)
-    rejections.remember(connection, vendor, job_id, with_kind, backoff, released=released)
+    retry = RetryWaits(settings.retry_first_s, settings.retry_max_s)
+    rejections.remember(connection, vendor, job_id, with_kind, retry, released=released)
 
 
 def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[str, Any]]) -> list[str]:
