@@ -16,7 +16,7 @@ from shelfsync.catalog.steps import (
     counts,
     export,
     hold_lists,
-    pause_or_forget_vendor,
+    pause,
     plan,
     recover,
     rejected_skus,
@@ -146,13 +146,13 @@ class Calls:
         return read_status(self.context)
 
     def pause(self, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False) -> dict[str, Any]:
-        return pause_or_forget_vendor.pause(self.context, scope, vendor, why=why, who=who, anyway=anyway)
+        return pause.pause(self.context, scope, vendor, why=why, who=who, anyway=anyway)
 
     def resume(self, scope: str, vendor: str | None, *, why: str, who: str) -> dict[str, Any]:
-        return pause_or_forget_vendor.resume(self.context, scope, vendor, why=why, who=who)
+        return pause.resume(self.context, scope, vendor, why=why, who=who)
 
     def switches(self) -> dict[str, Any]:
-        return pause_or_forget_vendor.switch_history(self.context)
+        return pause.switch_history(self.context)
 
     def paused(self) -> list[str]:
         found: list[str] = self.switches()["paused"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
-import uuid
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +23,10 @@ from shelfsync.cli.command import (
     read_duration,
     user_or,
 )
-from shelfsync.errors import DataError, PartlyFailedError
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.steps.take_off_sale import OnSale
 
 TakeOffSale = Annotated[
     bool, typer.Option("--take-off-sale", help="First take its products off sale, and wait for every result.")
@@ -63,7 +65,7 @@ def pause(
     The platform still finishes the jobs that it has. Customers' orders continue. With --force also for a vendor that the
     ledger does not know.
     """
-    from shelfsync.catalog.steps.pause_or_forget_vendor import pause as pause_sending
+    from shelfsync.catalog.steps.pause import pause as pause_sending
 
     scope = _scope(vendor, whole_chain, everything)
     given = _required(reason)
@@ -80,7 +82,7 @@ def resume(
     user: User = None,
 ) -> Answer:
     """Resume what `pause` stopped, with the newest values of the ERP."""
-    from shelfsync.catalog.steps.pause_or_forget_vendor import resume as resume_sending
+    from shelfsync.catalog.steps.pause import resume as resume_sending
 
     scope = _scope(vendor, whole_chain, everything)
     with opened() as context:
@@ -99,39 +101,29 @@ def forget(
 
     If products of it are on sale, it asks what to do with them. A script names one of --take-off-sale and --leave-on-sale.
     """
-    from shelfsync.catalog.steps.pause_or_forget_vendor import forget as forget_vendor
-    from shelfsync.catalog.steps.take_off_sale import on_sale
-    from shelfsync.catalog.steps.take_off_sale import take_off_sale as send
+    from shelfsync.catalog.steps.close_store import close_store
     from shelfsync.orders.steps.lists import count_open
     from shelfsync.promotions.steps.status import lines_of_forgotten
 
     if take_off_sale and leave_on_sale:
         raise typer.BadParameter("name one of --take-off-sale and --leave-on-sale", param_hint="--take-off-sale")
     given, who = _required(reason), user_or(user)
+
+    def leave(found: OnSale) -> bool:
+        return not take_off_sale and (leave_on_sale or _left(vendor, found.line))
+
     with opened() as context:
-        found = on_sale(context, vendor)
-        lines, summary, rest = [], None, found
-        if found.may_be_any and (take_off_sale or not (leave_on_sale or _left(vendor, found.line))):
-            with progress() as report:
-                summary = send(context, vendor, key=f"forget/{uuid.uuid4()}", progress=report)
-            lines, rest = summary.pop("lines"), on_sale(context, vendor)
-            if rest.may_be_any:
-                still = (
-                    f"forget: {rest.line} at vendor {vendor}, so it is not forgotten; {max(0, found.skus - rest.skus):,} were taken off sale."
-                    f" `shelfsync runs show {summary['run']}` and `shelfsync rejections list --vendor {vendor}` have the reasons."
-                    " Run the command again, or with --leave-on-sale"
-                )
-                about = {"vendor": vendor, "forgotten": False, "on_sale": rest.skus, "run": summary}
-                return Answer(about, lines, PartlyFailedError(still))
-        result = forget_vendor(context, vendor, why=given, who=who)
+        result, error = close_store(context, vendor, why=given, who=who, leave=leave, progress=progress)
+        lines = result.pop("lines")
+        if error is not None:
+            return Answer(result, lines, error)
         campaigns, orders = lines_of_forgotten(context, vendor), count_open(context, vendor)
-    lines += [*result.pop("lines"), *campaigns]
+    lines += campaigns
     if orders:
         lines.append(
             f"{orders:,} orders of it are still to be picked; pick or cancel them: `shelfsync orders list --open --vendor {vendor}`"
         )
-    lines += [f"{rest.line}; what is on sale stays so"] if rest.may_be_any else ["none of its products is on sale"]
-    return Answer({**result, "forgotten": True, "on_sale": rest.skus, "run": summary}, lines)
+    return Answer(result, lines)
 
 
 def _left(vendor: str, line: str) -> bool:

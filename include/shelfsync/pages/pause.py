@@ -8,7 +8,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
-from shelfsync.catalog.steps import pause_or_forget_vendor
+from shelfsync.catalog.steps import pause
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.shell import Form, Page, Stopper, context, lead_to, show
 
@@ -18,7 +18,7 @@ SWITCHES = Page("/switches", "Pause")
 @SWITCHES.router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
     """What is paused now, the last changes, and two forms."""
-    found = pause_or_forget_vendor.switch_history(context(request))
+    found = pause.switch_history(context(request))
     return show(request, "switches.html", title="Pause", **found)
 
 
@@ -37,9 +37,9 @@ def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectRe
         raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
     try:
         if turn == "pause":
-            pause_or_forget_vendor.pause(context(request), scope, vendor, why=reason, who=person.name)
+            pause.pause(context(request), scope, vendor, why=reason, who=person.name)
         else:
-            pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
+            pause.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     at_store = scope == "vendor" and "at_store" in form

@@ -14,7 +14,7 @@ from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import jobs, observations, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import counts
-from shelfsync.catalog.steps.pause_or_forget_vendor import give_up_old_plans, require_known
+from shelfsync.catalog.steps.pause import give_up_old_plans, require_known
 from shelfsync.catalog.steps.run import open_run
 from shelfsync.catalog.steps.sync import finish
 from shelfsync.catalog.steps.urgent import clear_the_way

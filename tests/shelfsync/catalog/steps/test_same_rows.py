@@ -12,7 +12,7 @@ import pytest
 from shelfsync.catalog.ledger import same_rows
 from shelfsync.catalog.ledger.same_rows import Quiet
 from shelfsync.catalog.steps import same_rows as steps_same_rows
-from shelfsync.catalog.steps.pause_or_forget_vendor import forget
+from shelfsync.catalog.steps.close_store import forget
 from shelfsync.catalog.steps.same_rows import LOOK_AT_ONCE, kept, rules_digest, rules_of
 from shelfsync.store.lake import Lake
 from stamped_erp import TIMES, StampedErp

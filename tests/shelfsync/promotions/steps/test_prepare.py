@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from promotion_shop import SKUS, STORES
-from shelfsync.catalog.steps.pause_or_forget_vendor import forget
+from shelfsync.catalog.steps.close_store import forget
 from shelfsync.cli import decide
 from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.promotions.steps.deliver import deliver

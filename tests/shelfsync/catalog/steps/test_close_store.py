@@ -9,7 +9,8 @@ import pytest
 from locks import wait_for_a_lock
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import status
-from shelfsync.catalog.steps.pause_or_forget_vendor import forget, one_line
+from shelfsync.catalog.steps.close_store import forget
+from shelfsync.catalog.steps.pause import one_line
 from shelfsync.catalog.steps.take_off_sale import on_sale, take_off_sale
 from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import holds

@@ -1,8 +1,4 @@
-"""pause, resume and forget: a person turns the kill switch, or takes a closed store out.
-
-A forgotten vendor is in no run, export, promotion or status; its history stays in the warehouse. The next extract with a row of it takes it in
-again.
-"""
+"""pause and resume: a person turns the kill switch, for one store, the chain or everything."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.decisions.ledger import holds
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.platform import kill_switch
 
@@ -123,24 +118,3 @@ def require_known(vendor: str, known: Iterable[str], verb: str, otherwise: str =
     raise DataError(
         f"{verb}: the ledger has never seen a vendor {vendor!r}, so nothing was done.{meant} {otherwise}".strip()
     )
-
-
-def forget(context: Context, vendor: str, *, why: str, who: str) -> dict[str, Any]:
-    """Returns `{"vendor", "skus", "in_flight", "lines"}`; `skus` stay on the platform as they are. DataError for an unknown vendor."""
-    with context.engine.begin() as connection:
-        require_known(vendor, vendors.names(connection), "forget")
-        vendors.lock(connection, vendor)  # before its plans and holds, as each step of a run does
-        give_up_old_plans(connection, vendor, "the vendor was forgotten")
-        flying = len(catalog_jobs.open_jobs(connection, vendors=(vendor,)))
-        reason, person = one_line("forget", why), one_line("forget", who)
-        closed = holds.close(connection, vendor, who=person, why=f"the vendor was forgotten: {reason}")
-        vendors.forget(connection, vendor, f"{reason} ({person})")
-        skus = vendors.acknowledged_skus(connection, vendor)
-    log.warning("forget: vendor %s by %s: %s", vendor, who, why)
-    lines = [
-        f"{vendor} is forgotten: no run, export or promotion takes it along, and status does not show it",
-        *([f"{closed} holds of it are closed; no one has to decide them"] if closed else []),
-        *([f"{flying} jobs of it are on the platform; shelfsync still reads their outcomes"] if flying else []),
-        "it comes back with the next extract that has a row of it; take it out of the ERP's SELECT or of SHELFSYNC_ERP__VENDOR_IDS",
-    ]
-    return {"vendor": vendor, "skus": skus, "in_flight": flying, "lines": lines}
