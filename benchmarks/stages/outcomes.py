@@ -125,7 +125,8 @@ def _outcomes(items: pa.Table, log: bytes) -> pa.Table:
     """What the warehouse takes: the outcome of every SKU beside what was sent, as `confirm` writes it."""
     import pyarrow as pa
 
-    from shelfsync.catalog.outcome import match, parse_log
+    from shelfsync.catalog.log_reader import parse_log
+    from shelfsync.catalog.outcome import match
     from shelfsync.schemas import FIELDS
 
     outcomes = match(items, parse_log(io.BytesIO(log), whole=True))

@@ -99,13 +99,13 @@ def normalise(chain: Chain, meter: Meter) -> Answer:
 
 def match(chain: Chain, meter: Meter) -> Answer:
     """A log to outcomes."""
-    from shelfsync.catalog import outcome
+    from shelfsync.catalog import log_reader, outcome
 
     delta = _full(chain)
     log = log_of(delta)
 
     def work() -> int:
-        states = outcome.match(delta, outcome.parse_log(io.BytesIO(log), whole=True))["state"]
+        states = outcome.match(delta, log_reader.parse_log(io.BytesIO(log), whole=True))["state"]
         return sum(count["counts"].as_py() for count in states.value_counts() if count["values"].as_py() == "accepted")
 
     return _laps(chain, meter, work)
@@ -126,12 +126,12 @@ def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
 def acknowledge(chain: Chain, meter: Meter) -> Answer:
     """Moving the baseline by the outcomes of a delta."""
     from shelfsync.catalog import baseline as step
-    from shelfsync.catalog import outcome
+    from shelfsync.catalog import log_reader, outcome
     from shelfsync.catalog.delta import compute_delta
 
     _, snapshot, baseline = next(chain.tables())
     delta = compute_delta(snapshot, baseline, full=False)
-    outcomes = outcome.match(delta, outcome.parse_log(io.BytesIO(log_of(delta)), whole=True))
+    outcomes = outcome.match(delta, log_reader.parse_log(io.BytesIO(log_of(delta)), whole=True))
 
     def work() -> int:
         return step.with_unconfirmed(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
@@ -209,7 +209,8 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
     from shelfsync.catalog.delta import compute_delta
     from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.guards import apply_guards
-    from shelfsync.catalog.outcome import match, parse_log
+    from shelfsync.catalog.log_reader import parse_log
+    from shelfsync.catalog.outcome import match
     from shelfsync.catalog.snapshot import make_snapshot
     from shelfsync.settings import GuardSettings, NormaliseSettings
     from shelfsync.store.lake import Lake

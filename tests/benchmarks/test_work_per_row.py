@@ -18,7 +18,8 @@ from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case
 from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.outcome import match, parse_log
+from shelfsync.catalog.log_reader import parse_log
+from shelfsync.catalog.outcome import match
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.schemas import BASELINE
 from shelfsync.settings import GuardSettings, NormaliseSettings

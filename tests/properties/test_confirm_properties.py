@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import delta, log
 from catalog_strategies import SKUS
-from shelfsync.catalog.log_reader import TruncatedLogError
-from shelfsync.catalog.outcome import match, parse_log, unmatched
+from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
+from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.errors import DataError
 from shelfsync.schemas import LOG, OUTCOME
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
-from shelfsync.catalog import baseline, bodies, delta, guards, outcome, snapshot
+from shelfsync.catalog import baseline, bodies, delta, guards, log_reader, outcome, snapshot
 from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
@@ -43,7 +43,7 @@ case = Case("store-001", changes, normalised.snapshot, BASELINE.empty_table(), e
 released = guards.apply_guards(case).released
 (one,) = bodies.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
-outcomes = outcome.match(one.items, outcome.parse_log(log, whole=True))
+outcomes = outcome.match(one.items, log_reader.parse_log(log, whole=True))
 lake.write_table("baseline", "store-001", baseline.with_accepted(BASELINE.empty_table(), one.items, outcomes))
 print(json.dumps({"body": bytes(one.body).decode(), "modules": sorted(sys.modules)}))
 """

@@ -63,7 +63,7 @@ def _peak_kb() -> int:
 def main() -> None:
     """Reads the file on standard input as `log` or `export`; prints the peak of memory in MB and the seconds it took."""
     from shelfsync.catalog.export import parse_export
-    from shelfsync.catalog.outcome import parse_log
+    from shelfsync.catalog.log_reader import parse_log
     from shelfsync.errors import DataError
 
     data = io.BytesIO(sys.stdin.buffer.read())

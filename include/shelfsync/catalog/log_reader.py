@@ -45,7 +45,23 @@ class TruncatedLogError(DataError):
         )
 
 
-def read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPANDED_BYTES_MAX) -> Iterator[pa.Table]:
+def parse_log(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPANDED_BYTES_MAX) -> pa.Table:
+    """A log file in LOG schema, line by line in its order; the text is read as a stream.
+
+    `whole`: the length of the file was proven, so a last line without a line break is a line. Raises a TruncatedLogError with the
+    complete lines if the file is truncated, and a DataError if it is no log (a web page, JSON, nothing, damaged gzip).
+    """
+    tables: list[pa.Table] = []
+    try:
+        tables.extend(_read(file, whole=whole, expanded_max_bytes=expanded_max_bytes))
+    except TruncatedLogError as error:
+        raise TruncatedLogError(
+            error.problem, pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()
+        ) from None
+    return pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()
+
+
+def _read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPANDED_BYTES_MAX) -> Iterator[pa.Table]:
     """The log's lines in their order, some thousands at a time, in LOG schema.
 
     A last line without its end may be half a line (a closing quote too may be half of a doubled one) and does not count, unless

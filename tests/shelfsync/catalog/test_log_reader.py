@@ -7,8 +7,7 @@ import tracemalloc
 
 import pytest
 
-from shelfsync.catalog.log_reader import TruncatedLogError
-from shelfsync.catalog.outcome import parse_log
+from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
 from shelfsync.errors import DataError
 
 NEWER = b"sku,state,errors\n"

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from shelfsync.catalog.outcome import parse_log
+from shelfsync.catalog.log_reader import parse_log
 
 NEWER = b"sku,state,errors\n"
 

@@ -16,7 +16,7 @@ import hostile_files
 from fuzz_minute import for_a_minute
 from hostile_files import EXPORT, LOG, corpus
 from shelfsync.catalog.export import parse_export
-from shelfsync.catalog.outcome import parse_log
+from shelfsync.catalog.log_reader import parse_log
 from shelfsync.errors import DataError
 from shelfsync.rows import result_csv
 from shelfsync.rows.result_csv import JsonText

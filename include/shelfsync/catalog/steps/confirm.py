@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NoReturn
 import pyarrow.compute as pc
 
 from partner_api.errors import PartnerError, ThrottledError
+from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.log_reader import EXPANDED_BYTES_MAX, TruncatedLogError
-from shelfsync.catalog.outcome import match, parse_feedback, parse_log, unmatched
+from shelfsync.catalog.log_reader import EXPANDED_BYTES_MAX, TruncatedLogError, parse_log
+from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.readback import with_listing
