@@ -257,15 +257,12 @@ def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBa
 
     The first attempt is committed with the beginning of the job, or with that of its repetition.
     """
-    again = False
 
-    def send() -> PlatformJob:
-        nonlocal again
+    def send(again: bool) -> PlatformJob:
         if again:
             with context.engine.begin() as connection:
                 lease.hold(connection)
                 job_row.attempt(connection, job_id)
-        again = True
         return _send(context, lease, batch)
 
     name = f"vendor {batch.vendor}, job {job_id}"

@@ -78,7 +78,7 @@ def export(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
 def _request(context: Context, one: ExportJob, triage: ForbiddenTriage) -> None:
     """Requests one export. It changes nothing on the platform, so whatever else happened, its job stays as it is and is requested again."""
 
-    def send() -> PlatformJob:
+    def send(_again: bool) -> PlatformJob:
         with context.engine.begin() as connection:
             deadline_s = context.settings.export.deadline_s
             if not export_jobs.attempt(connection, one, deadline_s=deadline_s, after_event=events.newest()):

@@ -190,6 +190,7 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
 
 
 def _has_ended(kind: JobKind, status: str | None, *, linked: bool) -> bool:
+    """True for COMPLETED and FAILED, of a promotion for DUPLICATE too (`kind.ended`); and with a link to a result, unless it is at work."""
     word = re.sub(r"[\s-]+", "_", (status or "").strip().upper())
     return word in kind.ended or (linked and word not in AT_WORK)
 

@@ -48,8 +48,11 @@ class Request:
     """For messages."""
     vendor: str | None
     """The one vendor that it is about; None: several."""
-    send: Callable[[], PlatformJob]
-    """Sends the request, each time the same, with its attempt committed before. The first may be committed with the job's row."""
+    send: Callable[[bool], PlatformJob]
+    """Sends the request, each time the same, with its attempt committed before. True: again, because no answer came to the one before.
+
+    Else the attempt may be committed with the job's row.
+    """
 
 
 @dataclass(frozen=True)
@@ -119,11 +122,11 @@ def submit(context: Context, request: Request, triage: Triage | None = None) -> 
 def _with_resends(context: Context, request: Request) -> PlatformJob:
     for resend in range(RESENDS):
         try:
-            return request.send()
+            return request.send(resend > 0)
         except AmbiguousError as error:
             log.warning("deliver: %s: %s", request.name, error)
             context.clock.sleep(back_off_s(resend + 1, RESEND_AFTER_S, RESEND_AFTER_S * RESENDS))
-    return request.send()
+    return request.send(True)
 
 
 def _not_accepted(

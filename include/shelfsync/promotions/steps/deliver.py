@@ -160,7 +160,7 @@ def _stopped(context: Context, job: PromotionJob) -> str | None:
 def _request(context: Context, lease: Lease, job: PromotionJob) -> bool:
     """Sends it. False: it has no answer yet, or a newer plan has replaced it."""
     try:
-        submitted = submit(context, Request(job.job_id, job.name, None, lambda: _send(context, lease, job)))
+        submitted = submit(context, Request(job.job_id, job.name, None, lambda _again: _send(context, lease, job)))
     except _GoneError:
         return False
     match submitted:

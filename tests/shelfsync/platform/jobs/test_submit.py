@@ -70,8 +70,9 @@ def send(world, ledger):
         job_id = ledger.job(ledger.batch(run_id, generation)[0])
         left, sent = iter(answers), itertools.count()
 
-        def request():
-            if next(sent):  # the row of a job begins with its first attempt
+        def request(again):
+            assert again == bool(next(sent))
+            if again:  # the row of a job begins with its first attempt
                 with context.engine.begin() as connection:
                     job_row.attempt(connection, job_id)
             answer = next(left)
