@@ -13,9 +13,9 @@ from shelfsync import check
 from shelfsync.app import open_app
 from shelfsync.catalog.steps import (
     apply,
+    backtest,
     counts,
     export,
-    hold_lists,
     pause,
     plan,
     recover,
@@ -205,7 +205,7 @@ class HoldCalls:
         return question(self.context, hold_id, pages=pages)
 
     def backtest(self, vendors: tuple[str, ...] = (), **span: Any) -> dict[str, Any]:
-        return hold_lists.backtest(self.context, names=vendors, **span)
+        return backtest.backtest(self.context, names=vendors, **span)
 
     def decide(self, hold_id: int, *, approve: bool, who: str, **given: Any) -> dict[str, Any]:
         return decide.decide(self.context, hold_id, approve=approve, who=who, place=Place.COMMAND, **given)

@@ -142,10 +142,10 @@ def replay(event: Events) -> Answer:
 @command(inbox, "shelfsync inbox grant shelfsync_receiver", "shelfsync inbox grant shelfsync_receiver --json")
 def grant(role: Role) -> Answer:
     """Give a role of the ledger's database what the receiver needs, and nothing else."""
-    from shelfsync.receiver import operator_actions
+    from shelfsync.receiver import database_role
 
     with opened() as context:
-        made = operator_actions.grant(context.engine, role)
+        made = database_role.grant(context.engine, role)
     lines = [f"role {role} may add events and picking results, and nothing else"]
     if made:
         lines.append(

@@ -181,7 +181,7 @@ def reopen(number: Number, reason: Reason = None, user: User = None) -> Answer:
 @command(holds, "shelfsync holds backtest", "shelfsync holds backtest --duration 14d --vendor store-001")
 def backtest(vendor: Vendors = None, duration: Past = "30d") -> Answer:  # type: ignore[assignment] # typer parses it
     """What the guards would have held in past runs with the thresholds of today. It holds and sends nothing."""
-    from shelfsync.catalog.steps.hold_lists import backtest as run_backtest
+    from shelfsync.catalog.steps.backtest import backtest as run_backtest
 
     with opened(read_only=True) as context:
         result = run_backtest(context, names=tuple(vendor or ()), days=duration / dt.timedelta(days=1))

@@ -65,7 +65,7 @@ def check(vendor: Vendors = None) -> Answer:
         vendor_warnings,
         warnings,
     )
-    from shelfsync.receiver.operator_actions import older_role_lines
+    from shelfsync.receiver.database_role import older_role_lines
 
     vendors, columns = tuple(vendor or ()), ColumnReadings()
     with opened(reports=True) as context:

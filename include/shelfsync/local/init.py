@@ -51,7 +51,7 @@ def _receiver_role(database_url: str, receiver_url: str) -> None:
     """A role for the receiver, if it has its own."""
     import psycopg
 
-    from shelfsync.receiver.operator_actions import grant_rights
+    from shelfsync.receiver.database_role import grant_rights
     from shelfsync.store.engine import database_url as parsed
 
     ours, theirs = parsed(database_url), parsed(receiver_url)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from receiver_fixture import SECRET, LiveReceiver
 from shelfsync.errors import ConfigurationError
-from shelfsync.receiver.operator_actions import RIGHTS, grant, grant_rights, older_role_lines, role_statements
+from shelfsync.receiver.database_role import RIGHTS, grant, grant_rights, older_role_lines, role_statements
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.warehouse.every_table import metadata
 
