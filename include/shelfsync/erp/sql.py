@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.changes_query import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
-from shelfsync.erp.complete_extract import Claim, Extract, none_of
-from shelfsync.erp.session import DISTINCT_MAX, Session, bare, read_statement
+from shelfsync.erp.complete_extract import Extract, none_of
+from shelfsync.erp.second_count import COUNT_SQL, check_count, counted_again
+from shelfsync.erp.session import DISTINCT_MAX, Session, read_statement
 from shelfsync.erp.text import texts
 from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError, UnreachableError
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.changes_query import Changes, Feed
-    from shelfsync.erp.complete_extract import FollowedErp
+    from shelfsync.erp.complete_extract import Claim, FollowedErp
     from shelfsync.settings import SourceSettings
 
-COUNT_SQL = "SHELFSYNC_ERP__COUNT_SQL"
 SQL = "SHELFSYNC_ERP__SQL"
 SQL_FILE = "SHELFSYNC_ERP__SQL_FILE"
 _TRIAL_ROWS = 20
@@ -65,7 +65,7 @@ class SqlSource:
             except sa.exc.SQLAlchemyError as error:
                 raise self._statement_error(error, session) from None
             sources = self._layout.sources(names, "the SELECT")
-            self._check_count(session)
+            check_count(session, self._settings.count_sql)
             if self._feed is not None:
                 self._feed.check(session, self._layout, sources)
         if self._layout.hook is not None:
@@ -203,29 +203,14 @@ class SqlSource:
 
     def _claim(self, session: Session, sql: str) -> Claim:
         own = self._settings.count_sql
-        where = "in the same snapshot" if session.snapshot else "right after it, without a snapshot"
-        how = f"the number that {COUNT_SQL} returns {where}" if own else f"a second count of the same SELECT {where}"
         try:
-            return Claim(_rows(session.number(bare(own)) if own else session.count(sql)), how)
+            return counted_again(session, sql, own)
         except sa.exc.SQLAlchemyError as error:
             if diagnosis.is_of_statement(error, session.url, 0 if own else 1):
                 if own:
                     raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
                 raise self._statement_error(error, session, "the count of the SELECT") from None
             raise self._broken(error, session, "while its rows were counted") from None
-
-    def _check_count(self, session: Session) -> None:
-        own = self._settings.count_sql
-        if own is None:
-            return
-        try:
-            names = session.columns(bare(own))
-        except sa.exc.SQLAlchemyError as error:
-            raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
-        if len(names) != 1:
-            raise ConfigurationError(
-                COUNT_SQL, f"it returns {len(names)} columns", "Let it return one number: the true count of rows."
-            )
 
     def _try_hook(self, sql: str) -> None:
         """Runs the hook on the first rows, in a separate session: a missing column is found before all rows are read."""
@@ -259,15 +244,3 @@ def _folded(name: str) -> str:
 def _later(error: ConfigurationError) -> Exception:
     """If the server is unavailable, the next run may reach it; any other error is one of the configuration."""
     return TryAgainError(str(error), after_s=60) if isinstance(error, UnreachableError) else error
-
-
-def _rows(value: Any) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = -1
-    if number < 0 or number != value:
-        raise ConfigurationError(
-            COUNT_SQL, f"it returned {value!r}", "Let it return one whole number: the true count of rows."
-        )
-    return number

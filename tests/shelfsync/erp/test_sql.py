@@ -152,32 +152,6 @@ def test_an_extract_that_is_left_early_gives_the_connection_back(wide, erp_engin
             assert time.monotonic() < deadline
 
 
-def test_rows_that_the_select_does_not_return_again_are_no_proof(erp, read):
-    sql = "SELECT * FROM item WHERE random() < 0.5"
-    with pytest.raises(IncompleteExtractError, match=r"rows were read, and a second count .* gives"):
-        read(**{**erp, "sql": sql})
-
-
-def test_a_count_of_ones_own_is_the_proof_where_it_is_named(erp, read):
-    reading = read(**erp, count_sql="SELECT count(*) FROM item;")
-    assert reading.proof.complete
-    assert "COUNT_SQL" in reading.proof.how
-    with pytest.raises(
-        IncompleteExtractError, match=r"1000 rows were read, and the number that SHELFSYNC_ERP__COUNT_SQL .* gives 1001"
-    ):
-        read(**erp, count_sql="SELECT count(*) + 1 FROM item")
-    with pytest.raises(ConfigurationError, match="COUNT_SQL: it returned 'many'"):
-        read(**erp, count_sql="SELECT 'many'")
-
-
-def test_a_join_that_loses_rows_is_found_by_a_count_of_ones_own(erp, erp_engine, read):
-    execute(erp_engine, "CREATE TABLE store AS SELECT 'store-0' AS code")
-    joined = {**erp, "sql": "SELECT item.* FROM item JOIN store ON code = vendor"}
-    assert read(**joined).proof.complete
-    with pytest.raises(IncompleteExtractError, match="500 rows were read"):
-        read(**joined, count_sql="SELECT count(*) FROM item")
-
-
 def test_an_erp_without_a_row_is_an_error_and_not_an_empty_store(erp, read):
     with pytest.raises(IncompleteExtractError, match="no row at all"):
         read(**{**erp, "sql": "SELECT * FROM item WHERE false"})
