@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from shelfsync_airflow.assets import CATALOG_SYNCED, emitting
 from shelfsync_airflow.chains import dag_of_each_chain
+from shelfsync_airflow.delta_watch import delta_schedule
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
-from shelfsync_airflow.wait import delta_schedule
 
 
 @dag_of_each_chain(__doc__, "catalog", hours=3, schedule=delta_schedule, params=sync_form())

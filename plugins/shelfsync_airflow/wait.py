@@ -1,4 +1,4 @@
-"""Waiting for the platform's jobs, and for changes of the ERP, without a worker.
+"""Waiting for the platform's jobs without a worker.
 
 The operator begins and ends in the triggerer: a deferral that passes through a worker can be lost by the LocalExecutor when its
 event comes within seconds. The database records what the wait is for, so another triggerer can take over from a dead one.
@@ -12,9 +12,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from airflow.sdk import Asset, AssetWatcher, BaseOperator, Context
+from airflow.sdk import BaseOperator, Context
 from airflow.triggers.base import (
-    BaseEventTrigger,
     BaseTrigger,
     StartTriggerArgs,
     TaskFailedEvent,
@@ -23,9 +22,8 @@ from airflow.triggers.base import (
 )
 
 from shelfsync.chosen_chain import chain_in_use, chosen
-from shelfsync.errors import ConfigurationError, ShelfsyncError, UnreachableError
-from shelfsync_airflow.names import of_chain
-from shelfsync_airflow.options import schedule_or_asset, timetable, watches
+from shelfsync.errors import ConfigurationError, UnreachableError
+from shelfsync_airflow.options import watches
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -147,61 +145,3 @@ def _reason(error: Exception) -> tuple[bool, str]:
     known = trouble(error) or error
     final = isinstance(known, ConfigurationError) and not isinstance(known, UnreachableError)
     return final, mask(reason_of(known))
-
-
-ASSET = "shelfsync_erp_changes"
-AGAIN_S = 60.0
-"""How long the same news is reported once: a run needs seconds to begin and to read it."""
-
-
-class ChainEventTrigger(BaseEventTrigger):
-    """A trigger that watches one chain; None in an installation without chains."""
-
-    def __init__(self, chain: str | None = None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.chain = chain
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"chain": self.chain}
-
-
-class ChangesTrigger(ChainEventTrigger):
-    """Fires when the ERP of a chain has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
-
-    async def run(self) -> AsyncIterator[TriggerEvent]:
-        reported, reported_at_s = "", 0.0
-        while True:
-            every_s, why = AGAIN_S, None
-            try:
-                every_s, why = await asyncio.to_thread(_look, self.chain)
-            except ConfigurationError as error:
-                self.log.error("%s", error)  # noqa: TRY400  the one line is the whole message
-            except ShelfsyncError as error:
-                self.log.warning("%s", error)
-            if why is not None and (why != reported or time.monotonic() - reported_at_s > AGAIN_S):
-                reported, reported_at_s = why, time.monotonic()
-                yield TriggerEvent({"why": why})  # type: ignore[no-untyped-call]  # Airflow's constructor
-            await asyncio.sleep(every_s)
-
-
-def _look(chain: str | None) -> tuple[float, str | None]:
-    """Seconds to the next look, and why a delta should run now. On a thread: the triggerer's loop belongs to all waits."""
-    from shelfsync.catalog.steps.watch import delta_at_work, news
-    from shelfsync_airflow.app import ERP, PLATFORM, shared_app
-    from shelfsync_airflow.masking import masked_errors
-
-    with masked_errors():
-        context = shared_app(PLATFORM, ERP, chain=chain)
-        why = None if delta_at_work(context) else news(context)
-    return context.settings.sync.watch_s, why
-
-
-def delta_schedule() -> Any:
-    """The schedule of the delta: the cron of the option, and with `delta_watch` the ERP's changes too."""
-    if not watches():
-        return timetable("delta")
-    chain = chain_in_use()
-    trigger = ChangesTrigger(chain)
-    return schedule_or_asset(
-        "delta", Asset(of_chain(ASSET, chain), watchers=[AssetWatcher(name="erp", trigger=trigger)])
-    )

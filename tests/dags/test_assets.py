@@ -10,7 +10,7 @@ import pytest
 from airflow_world import PROJECT
 from promotion_erp import SQL, PromotionErp
 from shelfsync.chosen_chain import chosen
-from shelfsync_airflow import promotion_tasks, wait
+from shelfsync_airflow import delta_watch, promotion_tasks
 from shelfsync_airflow.assets import CATALOG_SYNCED, EXPORT_OBSERVED, PROMOTIONS_SYNCED, emitting
 from shelfsync_airflow.tasks import report
 
@@ -71,7 +71,7 @@ def test_the_dags_of_the_page_parse_and_name_assets_that_there_are(airflow_datab
     assert set(bag.dags) == {"load_erp_copy", "print_price_labels"}
     waits = bag.dags["print_price_labels"].timetable.asset_condition
     assert [one.name for one in waits.objects] == [CATALOG_SYNCED]
-    assert [one.name for one in bag.dags["load_erp_copy"].get_task("load").outlets] == [wait.ASSET]
+    assert [one.name for one in bag.dags["load_erp_copy"].get_task("load").outlets] == [delta_watch.ASSET]
     page = (PROJECT / "docs/how-to/follow-a-sync.md").read_text("utf-8")
     assert str(promotion_tasks.changed().uri) in page
 

@@ -171,7 +171,7 @@ def test_a_delta_reads_only_what_changed_and_is_skipped_in_its_first_task_when_n
 def test_the_watcher_fires_for_a_change_once_and_never_for_nothing(followed: World) -> None:
     import asyncio
 
-    from shelfsync_airflow.wait import ChangesTrigger
+    from shelfsync_airflow.delta_watch import ChangesTrigger
 
     world = followed
     for dag in ("catalog_full_sync", "catalog_delta_sync", "catalog_delta_sync"):
