@@ -253,7 +253,16 @@ class PromotionModel:
         """The platform holds what the ERP wants, and nothing else. What is held for a person stays as it was."""
         held, known = self._in_force(), self._base_prices_known()
         all_have, all_want = self._held_now(), self._wanted_now()
-        left = {pair for pair in all_have.keys() | all_want.keys() if (pair[0], pair[1], pair[-1]) in held}
+        moved = held & {(pair[0], pair[1], pair[-1]) for pair in all_want.keys() - all_have.keys()}
+        moved &= {(pair[0], pair[1], pair[-1]) for pair in all_have.keys() - all_want.keys()}
+        waiting = {
+            campaign for _, campaign, _ in moved
+        }  # of other days: its promotion would end the one with the held price
+        left = {
+            pair
+            for pair in all_have.keys() | all_want.keys()
+            if (pair[0], pair[1], pair[-1]) in held or pair[1] in waiting
+        }
         for pair in all_want:
             is_known = (pair[0], pair[-1]) in known
             if self._may_wait(pair) and not (is_known and pair in all_have):
