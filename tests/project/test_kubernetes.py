@@ -1,7 +1,10 @@
-"""deploy/kubernetes: resources that Kubernetes accepts, whose commands, variables, ports, paths and secrets are those of the project."""
+"""deploy/kubernetes: what Helm makes of the chart is accepted by Kubernetes, and its commands, variables, ports, paths and secrets are those of the
+project.
+"""
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
 import re
@@ -15,19 +18,29 @@ from typing import Any
 
 import httpx
 import kubernetes_validate
+import psycopg
 import pytest
 import yaml
+from pydantic import SecretStr
 
 from command_tree import trouble
 from shelfsync.local import init
 from shelfsync.local.airflow_home import AirflowKeys
 from shelfsync.local.services import Addresses, services
+from shelfsync.migrations.upgrade import upgrade
 from shelfsync.settings import read_settings
+from shelfsync.settings.reading import database_of_chain
 from shelfsync.settings_file import PROJECT
+from shelfsync.store.engine import create_engine
 
 FOLDER = PROJECT / "deploy/kubernetes"
+CHART = FOLDER / "shelfsync"
 VALUES = "airflow-values.yaml"
-MANIFESTS = sorted(file.name for file in FOLDER.glob("*.yaml") if file.name != VALUES)
+HELM = Path(sys.executable).with_name("helm")
+pytestmark = pytest.mark.skipif(not HELM.exists(), reason="the package index has Helm for Linux on x86_64 alone")
+SANDBOX = ("--set", "sandbox.enabled=true")
+CHAINS = (*("--set", "chains={north,south_east}", "--set", "receiver.ingress.tlsSecret=tls"),)
+CHAINS += ("--set", "receiver.ingress.hosts.north=north.example.com", "--set", "receiver.ingress.proxies=10.0.0.7")
 PAGE = PROJECT / "docs/how-to/kubernetes.md"
 VERSIONS = ("1.31.0", "1.37.0")
 """The oldest and the newest Kubernetes whose schemas the resources keep."""
@@ -58,11 +71,23 @@ CHART_KEYS = {
 """Looked up in the chart's documentation: its schema cannot be had from a package index."""
 
 
-def resources(name: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((FOLDER / name).read_text("utf-8")))
+def helm(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([HELM, *words], capture_output=True, text=True, check=False, timeout=120)
 
 
-ALL = [one for name in MANIFESTS for one in resources(name)]
+def rendered(*options: str) -> list[dict[str, Any]]:
+    done = helm("template", "shelfsync", str(CHART), *options)
+    assert done.returncode == 0, done.stderr
+    return [one for one in yaml.safe_load_all(done.stdout) if one]
+
+
+def refused(*options: str) -> str:
+    done = helm("template", "shelfsync", str(CHART), *options)
+    assert done.returncode
+    return done.stderr
+
+
+ALL = rendered(*SANDBOX) if HELM.exists() else []
 
 
 @pytest.fixture(scope="module")
@@ -94,25 +119,93 @@ def config_map(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", MANIFESTS)
-def test_kubernetes_accepts_each_resource_and_knows_each_of_its_fields(name: str, version: str) -> None:
-    for resource in resources(name):
+@pytest.mark.parametrize("options", [(), SANDBOX, CHAINS])
+def test_kubernetes_accepts_each_resource_and_knows_each_of_its_fields(options, version) -> None:
+    for resource in rendered(*options):
         kubernetes_validate.validate(resource, version, strict=True)
 
 
 def test_a_slip_of_the_pen_is_none_of_its_fields() -> None:
-    deployment = next(one for one in resources("receiver.yaml") if one["kind"] == "Deployment")
+    deployment = next(one for one in ALL if one["kind"] == "Deployment")
+    deployment = copy.deepcopy(deployment)
     deployment["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(deployment, VERSIONS[-1], strict=True)
 
 
-def test_there_is_what_the_page_names_and_no_other_file() -> None:
+def test_helm_finds_nothing_to_complain_of() -> None:
+    done = helm("lint", "--strict", str(CHART))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("imge.tag=2", "imge"),
+        ("receiver.replicas=1", "replicas"),
+        ("chains={North}", "chains"),
+        ("settings.SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE=50", "REQUESTS_PER_MINUTE"),
+        ("settings.shelfsync_home=/x", "shelfsync_home"),
+        ("receiver.ingress.hosts.north=shop.example.com", 'there is no chain "north"'),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name(option, said) -> None:
+    assert said in refused("--set", option)
+
+
+def test_a_receiver_without_tls_is_refused() -> None:
+    assert "does not travel without TLS" in refused(
+        "--set", "chains={a}", "--set", "receiver.ingress.hosts.a=a.example.com"
+    )
+
+
+def test_each_chain_has_its_receiver_its_alerts_and_its_host() -> None:
+    found = rendered(*CHAINS)
+    named = {(one["kind"], one["metadata"]["name"]): one for one in found}
+    for chain, name in (("north", "north"), ("south_east", "south-east")):
+        deployment = named["Deployment", f"shelfsync-receiver-{name}"]
+        (there,) = deployment["spec"]["template"]["spec"]["containers"]
+        given = {one["name"]: one["value"] for one in there["env"]}
+        assert given["SHELFSYNC_CHAIN"] == chain
+        assert given[f"SHELFSYNC_CHAINS__{chain.upper()}__WEBHOOK__SECRET_FILE"].startswith(MOUNTED)
+        assert given["SHELFSYNC_WEBHOOK__PROXIES"] == "10.0.0.7"
+        (volume,) = deployment["spec"]["template"]["spec"]["volumes"]
+        assert volume["secret"]["secretName"] == f"shelfsync-receiver-{name}"
+        selector = named["Service", f"shelfsync-receiver-{name}"]["spec"]["selector"]
+        assert selector == deployment["spec"]["template"]["metadata"]["labels"]
+        job = pod_of(named["CronJob", f"shelfsync-alerts-{name}"])["containers"][0]
+        assert job["env"] == [{"name": "SHELFSYNC_CHAIN", "value": chain}]
+    (ingress,) = (one for one in found if one["kind"] == "Ingress")
+    (rule,) = ingress["spec"]["rules"]
+    assert rule["host"] == "north.example.com"
+    assert {path["path"]: path["backend"]["service"]["name"] for path in rule["http"]["paths"]} == {
+        "/webhook": "shelfsync-receiver-north",
+        "/picking": "shelfsync-receiver-north",
+    }
+
+
+def test_the_schema_comes_before_everything_else() -> None:
+    hooks = {
+        one["metadata"]["name"]: one["metadata"].get("annotations", {}).get("helm.sh/hook")
+        for one in ALL
+        if one["kind"] == "Job"
+    }
+    assert hooks == {"shelfsync-migrate": "pre-install,pre-upgrade"}
+    (migrate,) = (pod_of(one) for one in ALL if one["kind"] == "Job")
+    assert "envFrom" not in migrate["containers"][0], "the ConfigMap of this chart is not there yet"
+    assert "volumes" not in migrate
+
+
+def test_there_is_what_the_page_names() -> None:
     assert set(PODS) == {"shelfsync-receiver", "shelfsync-migrate", "shelfsync-alerts", "sandbox"}
     page = PAGE.read_text("utf-8")
-    for name in (*MANIFESTS, VALUES):
-        assert f"deploy/kubernetes/{name}" in page
-    assert {*re.findall(r"deploy/kubernetes/([\w.-]+yaml)", page)} == {*MANIFESTS, VALUES}
+    for file in (CHART / "values.yaml", FOLDER / VALUES):
+        assert str(file.relative_to(PROJECT)) in page
+    assert {*re.findall(r"deploy/kubernetes/([\w./-]+yaml)", page)} == {"shelfsync/values.yaml", VALUES}
+    commands = re.findall("^    (.+)$", (CHART / "templates/NOTES.txt").read_text("utf-8"), re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        assert command in page
 
 
 @pytest.mark.parametrize("name", PODS)
@@ -304,26 +397,44 @@ def test_the_values_have_keys_of_the_chart_alone_and_no_secret(values: dict[str,
     )
 
 
+@pytest.fixture
+def database_of_north(database_url):
+    url = database_of_chain(SecretStr(database_url), "north").get_secret_value()
+    init.ensure_database(url)
+    engine = create_engine(url)
+    upgrade(engine)
+    engine.dispose()
+    yield
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{engine.url.database}" WITH (FORCE)')
+
+
 @pytest.mark.slow
-def test_a_receiver_starts_with_what_its_pod_gets_and_is_ready(tmp_path, engine, database_url, monkeypatch) -> None:
+@pytest.mark.usefixtures("database_of_north")
+@pytest.mark.parametrize(("name", "options"), [("shelfsync-receiver", ()), ("shelfsync-receiver-north", CHAINS)])
+def test_a_receiver_starts_with_what_its_pod_gets_and_is_ready(tmp_path, database_url, name, options) -> None:
     """The probe's own address, on a database whose address stands in the mounted file."""
-    init.ensure_database(database_url)
-    given = dict(variables("shelfsync-receiver"))
+    (deployment,) = (
+        one for one in rendered(*options) if (one["kind"], one["metadata"]["name"]) == ("Deployment", name)
+    )
+    (there,) = pod_of(deployment)["containers"]
+    given = {one["name"]: one["value"] for one in there["env"]}
     folder = tmp_path / "secrets"
     folder.mkdir()
-    for name, value in given.items():
+    for setting, value in given.items():
         if value.startswith(MOUNTED):
             file = folder / Path(value).name
-            file.write_text(database_url if "DATABASE" in name else "a-secret-of-some-length", "utf-8")
+            file.write_text(database_url if "DATABASE" in setting else "a-secret-of-some-length", "utf-8")
             file.chmod(0o440)
-            given[name] = str(file)
+            given[setting] = str(file)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
-    given |= {"SHELFSYNC_WEBHOOK__PORT": str(port), "PYTHONPATH": str(PROJECT / "include")}
-    _, *words = container("shelfsync-receiver")["command"]
-    path = container("shelfsync-receiver")["readinessProbe"]["httpGet"]["path"]
+    given = {one: str(port) if one.endswith("WEBHOOK__PORT") else value for one, value in given.items()}
+    given["PYTHONPATH"] = str(PROJECT / "include")
+    _, *words = there["command"]
+    path = there["readinessProbe"]["httpGet"]["path"]
     process = subprocess.Popen([sys.executable, *words], env=kept | given)
     try:
         deadline = time.monotonic() + 60
