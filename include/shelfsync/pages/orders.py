@@ -17,6 +17,19 @@ from shelfsync.pages.shell import Page, context, show
 ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
 
 _STATES = {state: state.replace("_", " ").lower() for state in RANK}
+_WORDS = _STATES | {
+    "DELIVERY": "delivery",
+    "PICKUP": "pickup",
+    "LOGISTICS_DELIVERY": "by a rider of the platform",
+    "VENDOR_DELIVERY": "by the store",
+    "NOT_PROCESSED": "not picked yet",
+    "IN_CART": "picked",
+    "NOT_FOUND": "not found",
+    "REPLACED": "replaced",
+    "ADDITION": "added",
+    "read_back": "read back",
+}
+"""Of an order and of its items, instead of the platform's."""
 _BAD = ("rejected", "overtaken")
 _FIELDS = (
     Field("state", "state", _STATES),
@@ -77,4 +90,5 @@ def order(request: Request, order_id: str) -> HTMLResponse:
     for result in found["results"]:
         for item in (result["feedback"] or {}).get("items", ()):  # it is kept as the platform's text
             item["total_price"] = None if item["total_price"] is None else Decimal(item["total_price"])
-    return show(request, "order.html", title=f"Order {found['order_code'] or found['order_id']}", order=found)
+    title = f"Order {found['order_code'] or found['order_id']}"
+    return show(request, "order.html", title=title, order=found, words=_WORDS)
