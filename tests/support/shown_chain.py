@@ -17,8 +17,15 @@ from shelfsync.orders.steps.apply import apply
 from shelfsync.pages.app import create_app
 from shelfsync.pages.shell import Viewer
 
-SETTINGS = {"drift": {"propagation_s": 0}, "promotions": {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2}}
-"""Of the chain's world."""
+ERP_SQL = """
+SELECT vendor, sku AS article, price, quantity, active, max_sales_quantity, CASE WHEN sku LIKE 'a_' THEN 'Milk ' || substr(sku, 2) END AS name FROM stock
+"""
+SETTINGS = {
+    "erp": {"sql": ERP_SQL, "columns": {"sku": "article"}},
+    "drift": {"propagation_s": 0},
+    "promotions": {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2},
+}
+"""Of the chain's world: its ERP calls a SKU an article, and knows names."""
 
 
 def guard(request: Request) -> None:
@@ -56,6 +63,8 @@ def fill(world):
     for found in ({("store_late", "store-002"): "late"}, waits):
         with world.app.context.engine.begin() as connection:
             alerts.keep(connection, ("store_late", "hold_waits"), found)
+    with world.app.context.engine.begin() as connection:
+        alerts.keep(connection, ("paused",), {("paused", "vendor store-002"): "vendor store-002 is paused by ada"})
     return order["order_id"]
 
 

@@ -1,64 +1,63 @@
-"""A stranger asks, and the pages answer by what is visible: which stores are wrong, why, since when, who decided. Two clicks at most."""
+"""A stranger asks, and the pages answer by what is visible: the nine scenarios, over a chain with something on each page."""
 
 from __future__ import annotations
 
-import re
+import csv
+import io
+from dataclasses import replace
 
+import httpx
 import pytest
-from playwright.sync_api import expect
 
 from browser_fixture import browser, chromium
+from nine_scenarios import SCENARIOS, Chain, Hold, Order, Person, Product
 from shown_chain import shown
 
 __all__ = ["browser", "chromium", "shown"]
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-INSTANT = re.compile(r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+
+HOLD = Hold(number=1, vendor="store-001", run=2, sku="a3", before="1.00", after="900.00")
+CHAIN = Chain(
+    user="ada",
+    held=HOLD,
+    declined=HOLD,
+    approved=HOLD,
+    paused="store-002",
+    paused_by="ada",
+    paused_why="stocktaking",
+    alert="sending is paused (vendor store-002)",
+    rejecting="store-001",
+    reason="product not found in the catalog of the vendor",
+    rejected_sku="unknown",
+    columns=("vendor", "article", "name"),
+    product=Product("store-001", "a4", ("a4", "milk 4"), "1.00"),
+    managed="store-001",
+    order=Order("", (), ""),
+)
 
 
 @pytest.fixture
-def first(shown, browser):
-    """The first page."""
+def person(shown, browser, tmp_path):
+    """In front of the first page."""
     context = browser.new_context(base_url=shown[0])
     page = context.new_page()
-    page.goto("/")
-    yield page
+
+    def first():
+        page.goto("/")
+        return page.main_frame
+
+    yield Person(first, tmp_path)
     context.close()
 
 
-def test_which_stores_are_wrong_stands_on_the_first_page(first):
-    for store, state in (("store-001", "held"), ("store-002", "paused")):
-        expect(first.get_by_role("listitem").filter(has=first.get_by_role("link", name=store))).to_contain_text(state)
+@pytest.fixture
+def chain(shown):
+    """With its order, by the code that the platform gave it."""
+    (order,) = csv.DictReader(io.StringIO(httpx.get(f"{shown[0]}/orders.csv").text.removeprefix("\ufeff")))
+    return replace(CHAIN, order=Order(order["order_code"], (("a1", "9.00"),), order["order_total"]))
 
 
-def test_who_paused_a_store_since_when_and_why_stands_on_the_first_page(first):
-    banner = first.get_by_role("alert").filter(has_text="PAUSED").first
-    expect(banner).to_contain_text("store-002 is paused by ada")
-    expect(banner).to_contain_text(INSTANT)
-    expect(banner).to_contain_text("stocktaking")
-
-
-def test_why_a_store_is_held_and_since_when_is_two_clicks_away(first):
-    first.get_by_role("link", name="store-001").first.click()
-    first.get_by_role("link", name="held rows").first.click()
-    expect(first.get_by_role("main")).to_contain_text("4 of 5 SKUs have a price as if its decimal point had slipped")
-    expect(first.get_by_role("main")).to_contain_text(INSTANT)
-    expect(first.get_by_role("main")).to_contain_text("1.00")
-
-
-def test_who_decided_a_hold_and_why_is_two_clicks_away(first):
-    first.goto("/holds/1")
-    decline = first.locator("form").filter(has=first.get_by_role("button", name="Decline: keep them held"))
-    decline.get_by_label("reason").fill("the price list was wrong")
-    decline.get_by_role("button").click()
-    first.goto("/")
-    first.get_by_role("link", name="store-001").first.click()
-    first.get_by_role("link", name="held rows").first.click()
-    expect(first.get_by_role("main")).to_contain_text("declined by ada")
-    expect(first.get_by_role("main")).to_contain_text("the price list was wrong")
-
-
-def test_why_a_product_is_rejected_and_what_to_do_is_one_click_away(first):
-    tile = first.get_by_role("listitem").filter(has=first.get_by_role("link", name="store-001"))
-    tile.get_by_text("rejected", exact=True).locator("xpath=following-sibling::dd").get_by_role("link").click()
-    expect(first.get_by_role("table").first).to_contain_text("Have the product created on the platform")
-    expect(first.get_by_role("main")).to_contain_text("unknown")
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_a_stranger_gets_it_done_by_what_is_visible(person, chain, scenario):
+    scenario(person, chain)
+    person.reads_no_code()
