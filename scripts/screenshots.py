@@ -1,6 +1,6 @@
 """The pictures of every page: `PYTHONPATH=include python -m scripts.screenshots` beside a running `make up`, into docs/pictures/pages.
 
-It uses the sample chain. So that a hold and a restoration are there to be seen, it makes thirty prices of the sample ERP ten times as high and
+With names behind it, such as `restore overview`, it takes those pictures alone. It uses the sample chain. So that a hold and a restoration are there to be seen, it makes thirty prices of the sample ERP ten times as high and
 a dozen a tenth higher, and syncs that store.
 """
 
@@ -34,8 +34,11 @@ THEMES: dict[Any, str] = {"light": "", "dark": "-dark"}
 """Of Airflow and of the browser; each with the ending of its pictures."""
 
 
-def main() -> int:
-    """Takes a picture of each page that the menu leads to, of a restoration, and of one hold, order and promotion, light and dark."""
+def main(names: list[str]) -> int:
+    """Takes a picture of each page that the menu leads to, of a restoration, and of one hold, order and promotion, light and dark.
+
+    `names`: of the pictures that are taken; without any, all are.
+    """
     place = Place(read_settings().home.absolute())
     ready = json.loads((place.run / "ready.json").read_text("utf-8"))
     address, shelfsync = ready["airflow"], [str(ROOT / ".venv/bin/shelfsync")]
@@ -64,7 +67,8 @@ def main() -> int:
             page = context.new_page()
             page.set_default_timeout(WAIT_S * 1000)
             paths = paths or _paths(page, start, ready["sku"], before)
-            for name, path in paths.items():
+            for name in names or paths:
+                path = paths[name]
                 page.goto(start + path)
                 page.screenshot(path=str(FOLDER / f"{name}{ending}.png"))
                 print(f"docs/pictures/pages/{name}{ending}.png")
@@ -117,4 +121,4 @@ def _token(place: Place, address: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
