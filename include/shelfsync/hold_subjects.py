@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shelfsync.catalog.assortment import product_names
+from shelfsync.catalog.assortment import product_categories, product_names
 from shelfsync.catalog.steps import holds as of_catalog
 from shelfsync.catalog.steps.sync import deliver_holds
 from shelfsync.decisions.state import Subject
@@ -25,6 +25,8 @@ CATALOG = HoldSubject(
         " Decline: they stay held until the ERP changes them."
     ),
     sent_shown=lambda hold: f"`shelfsync runs show {hold.run_id}` shows what was sent",
+    categories=product_categories.categories,
+    skus_of_category=product_categories.skus_of_category,
     names=product_names.of_skus,
 )
 

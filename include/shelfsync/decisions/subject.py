@@ -57,5 +57,9 @@ class HoldSubject:
     """One sentence about what the two decisions do."""
     sent_shown: Callable[[Hold], str]
     """Where a person sees what was sent of it, as the end of a sentence."""
+    categories: Callable[[Context, str], list[str]] = lambda *_: []
+    """The categories of a store."""
+    skus_of_category: Callable[[Context, str, str], list[str]] = lambda *_: []
+    """The SKUs of one of them."""
     names: Callable[[Context, str, Collection[str]], dict[str, str]] = lambda *_: {}
     """SKU -> what the ERP calls it, of these SKUs of a vendor, as far as it is known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -17,7 +18,7 @@ from shelfsync.decisions.steps.decide import decide
 from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
 from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
-from shelfsync.pages.lists import Field, list_file, list_values
+from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_values
 from shelfsync.pages.shell import (
     Decider,
     First,
@@ -106,25 +107,32 @@ def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
 
 
 @HOLDS.router.get("/holds/{number}")
-def hold(request: Request, number: Number, first: First = 0, order: Text = ORDERS[0]) -> HTMLResponse:
-    """One hold with its rows, 500 a page. The largest price changes come first, unless the address asks for another order."""
+def hold(
+    request: Request, number: Number, first: First = 0, order: Text = ORDERS[0], category: Text = ""
+) -> HTMLResponse:
+    """One hold with its rows, or those of a category, 500 a page. The largest price changes come first, unless the address asks for another order."""
     if order not in ORDERS:
         raise HTTPException(HTTP_404_NOT_FOUND, f"A hold has no order {order!r}. Choose one of {', '.join(ORDERS)}.")
     try:
-        found = lists.shown(context(request), number, first=first, rows=ROWS, order=order)
+        found = lists.shown(context(request), number, first=first, rows=ROWS + 1, order=order, category=category)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
-    after = first + ROWS if first + ROWS < found["rows"] else None
+    after = first + ROWS if len(found["rows_shown"]) > ROWS else None
+    known = lists.categories(context(request), found)
+    kept = {"category": category} if category else {}
     return show(
         request,
         "hold.html",
         title=f"Hold {number}",
         of_store=found["vendor"] or None,
-        hold=found,
+        hold={**found, "rows_shown": found["rows_shown"][:ROWS]},
         first=first,
-        after=after,
-        order=order,
-        orders=ORDERS,
+        next=urlencode({"first": after, "order": order, **kept}) if after else "",
+        sorted_by=[(name, urlencode({"order": name, **kept}), name == order) for name in ORDERS],
+        path=f"/holds/{number}",
+        asked=Asked(kept, "", []),
+        fields=(category_field(known, category),) if known else (),
+        hidden={"order": order},
     )
 
 

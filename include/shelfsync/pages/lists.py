@@ -104,14 +104,17 @@ def list_values(
     columns: tuple[Column, ...] = (),
     *,
     most: int | None = None,
+    instead: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """What `lists.html` shows: the rows of this page with the names of their products, the filters, the orders, the next page and the file.
 
-    `most`: rows on the page, without it 200.
+    `most`: rows on the page, without it 200. `instead`: what the database is asked for in place of a filter of the address.
     """
     asked, app, most = asked_of(request, of), context(request), most or ROWS
     with app.engine.connect() as connection:
-        found = page(connection, of, asked.filters, order=asked.order, after=asked.after, most=most + 1)
+        found = page(
+            connection, of, {**asked.filters, **(instead or {})}, order=asked.order, after=asked.after, most=most + 1
+        )
     rows = found[:most]
     if {"vendor", "sku"} <= set(of.columns):
         rows = with_names_of_vendors(app, rows)
@@ -131,6 +134,18 @@ def list_values(
         "next": following,
         "begun": bool(asked.after),
     }
+
+
+CATEGORIES = 500
+"""Of a store that a filter names."""
+
+
+def category_field(known: list[str], asked: str) -> Field:
+    """The filter by category: a choice of those that are known, without any a text."""
+    named = known[:CATEGORIES]
+    if asked and known and asked not in named:
+        named.append(asked)
+    return Field("category", "category", {name: name for name in named} or None)
 
 
 def chips(found: list[dict[str, Any]], by: str, asked: Asked, words: Mapping[str, str]) -> list[Chip]:

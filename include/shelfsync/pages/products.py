@@ -10,10 +10,11 @@ from fastapi import HTTPException, Query, Request
 from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
+from shelfsync.catalog.assortment.product_categories import categories
 from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, every_part, part
 from shelfsync.catalog.warehouse.drift import skus_differing
 from shelfsync.errors import some_of
-from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field
+from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field, category_field
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import Page, Text, context, show
@@ -64,12 +65,18 @@ After = Annotated[list[str], Query(max_length=3)]
 
 
 @PRODUCTS.router.get("/products")
-def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = "", after: After = []) -> HTMLResponse:  # noqa: B006  read only
+def products(
+    request: Request,
+    vendor: Text = "",
+    state: Text = "",
+    sku: Text = "",
+    category: Text = "",
+    after: After = [],  # noqa: B006  read only
+) -> HTMLResponse:
     """As many rows as `shelfsync status` counts."""
     app = context(request)
-    asked = Asked(
-        {name: value for name, value in (("vendor", vendor), ("state", state), ("sku", sku)) if value}, "", after
-    )
+    given = {"vendor": vendor, "state": state, "sku": sku, "category": category}
+    asked = Asked({name: value for name, value in given.items() if value}, "", after)
     found = part(app, _which(asked), behind=_behind(after), most=ROWS)
     following = ""
     if found.behind is not None:
@@ -92,7 +99,7 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
         title=PRODUCTS.title,
         path=PRODUCTS.path,
         asked=asked,
-        fields=_FIELDS,
+        fields=(*_FIELDS, category_field(categories(app, vendor) if vendor else [], category)),
         hidden={},
         orders=(),
         columns=_SHOWN,
@@ -109,15 +116,17 @@ def products(request: Request, vendor: Text = "", state: Text = "", sku: Text = 
 
 
 @PRODUCTS.router.get("/products.csv")
-def products_file(request: Request, vendor: Text = "", state: Text = "", sku: Text = "") -> StreamingResponse:
+def products_file(
+    request: Request, vendor: Text = "", state: Text = "", sku: Text = "", category: Text = ""
+) -> StreamingResponse:
     """All rows that the page has with this filter."""
     app = context(request)
-    asked = Asked({"vendor": vendor, "state": state, "sku": sku}, "", [])
+    asked = Asked({"vendor": vendor, "state": state, "sku": sku, "category": category}, "", [])
     return rows_file(app, COLUMNS, every_part(app, _which(asked), most=ROWS_OF_FILE), "products.csv")
 
 
 def _which(asked: Asked) -> Which:
-    return Which(*(asked.filters.get(name) or None for name in ("state", "vendor", "sku")))
+    return Which(*(asked.filters.get(name) or None for name in ("state", "vendor", "sku", "category")))
 
 
 def _behind(after: list[str]) -> Behind | None:

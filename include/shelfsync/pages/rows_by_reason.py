@@ -8,19 +8,22 @@ from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
-from starlette.status import HTTP_409_CONFLICT
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_409_CONFLICT
 
+from shelfsync.catalog.assortment.product_categories import categories, skus_of_category
 from shelfsync.catalog.steps import rejection_file
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
-from shelfsync.pages.lists import Field, asked_of, list_file, list_values
+from shelfsync.pages.lists import Field, asked_of, category_field, list_file, list_values
 from shelfsync.pages.rows_file import csv_file, workbook_file
 from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shelfsync.context import Context
+    from shelfsync.pages.lists import Asked
     from shelfsync.store.keyset_list import KeysetList
 
 REJECTIONS = Page("/rejections", "Rejections", ("catalog_full_sync", "catalog_delta_sync"))
@@ -28,7 +31,7 @@ QUARANTINE = Page("/quarantine", "Quarantine", ("catalog_full_sync", "catalog_de
 
 REASONS = 50
 """On a page; a platform that writes the SKU into its message has as many as SKUs."""
-_FIELDS = (Field("vendor", "store"), Field("sku", "SKU begins with"))
+_FIELDS: tuple[Field, ...] = (Field("vendor", "store"), Field("sku", "SKU begins with"))
 
 
 @REJECTIONS.router.get("/rejections")
@@ -68,23 +71,36 @@ def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
         release(context(request), form.get("vendor", ""), [form.get("sku", "")])
     except DataError as error:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {error}") from None
-    back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku") if f"asked_{name}" in form}
+    back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku", "category") if f"asked_{name}" in form}
     return lead_to(request, "/rejections" + (f"?{urlencode(back)}" if back else ""))
 
 
 def _rejected(request: Request) -> tuple[list[str], Iterator[list[list[Any]]]]:
     asked, app = asked_of(request, REJECTED), context(request)
-    rows = rejection_file.pages(app, asked.filters, order=asked.order)
+    rows = rejection_file.pages(app, asked.filters | _of_category(app, asked), order=asked.order)
     return rejection_file.names(app), rows
 
 
+def _of_category(app: Context, asked: Asked) -> dict[str, str]:
+    """The SKUs of the category that is asked for, as the list wants them. 400: it is asked for without a store."""
+    category, vendor = asked.filters.get("category"), asked.filters.get("vendor")
+    if not category:
+        return {}
+    if not vendor:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "A category is one of a store. Name the store, too.")
+    return {"category": json.dumps(skus_of_category(app, vendor, category))}
+
+
 def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:
-    values = list_values(request, of, on.path, _FIELDS)
-    asked = values["asked"]
+    app, asked, fields = context(request), asked_of(request, of), _FIELDS
+    instead = _of_category(app, asked)
+    if of is REJECTED and (vendor := asked.filters.get("vendor")):
+        fields = (*_FIELDS, category_field(categories(app, vendor), asked.filters.get("category", "")))
+    values = list_values(request, of, on.path, fields, instead=instead)
     if of is QUARANTINED:
         values["rows"] = [row | {"raw": _stated(row["raw"])} for row in values["rows"]]
-    with context(request).engine.connect() as connection:
-        reasons = groups(connection, of, asked.filters, most=REASONS + 1)
+    with app.engine.connect() as connection:
+        reasons = groups(connection, of, asked.filters | instead, most=REASONS + 1)
     return show(
         request,
         "rows_by_reason.html",

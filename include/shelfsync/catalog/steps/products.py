@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
+from shelfsync.catalog.assortment.product_categories import skus_of_category
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.count import COLUMNS as COUNTED
 from shelfsync.catalog.ledger import rejections, restorations, vendor_counts
@@ -50,11 +51,12 @@ STORES = 20
 
 @dataclass(frozen=True)
 class Which:
-    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.count. `sku`: how it begins."""
+    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.count. `sku`: how it begins. `category`: as the ERP last named it."""
 
     state: str | None = None
     vendor: str | None = None
     sku: str | None = None
+    category: str | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,10 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
     held = products(context, facts, begin)
     wanted = pa.array(_columns(which.state))
     stated = held.stated.filter(pc.is_in(held.stated["state"], value_set=wanted))
+    out = held.quarantined
+    if which.category:
+        of_category = pa.array(skus_of_category(context, facts.vendor, which.category), pa.string())
+        stated, out = (table.filter(pc.is_in(table["sku"], value_set=of_category)) for table in (stated, out))
     if which.sku:
         stated = stated.filter(pc.starts_with(stated["sku"], which.sku))
     skus = column(stated, "sku")
@@ -216,7 +222,6 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
         }
     )
     if "quarantined" in wanted.to_pylist():
-        out = held.quarantined
         unsent = {"sku": out["sku"], "reason": out["message"], "row": out["row_number"]}
         unsent["state"] = pa.repeat("quarantined", out.num_rows)
         rows = pa.concat_tables([rows, pa.table(unsent)], promote_options="default")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
+from shelfsync.catalog.assortment.product_categories import categories, skus_of_category
 from shelfsync.catalog.assortment.product_names import with_names
-from shelfsync.catalog.ledger import extracts, restorations, runs, vendors
+from shelfsync.catalog.ledger import restorations, runs, vendors
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
 from shelfsync.store.metadata import instant
@@ -79,7 +80,7 @@ def restore(
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
         base = vendors.current_baseline(connection, vendor)
         path, then = (None, None) if base is None else _state_at(context, connection, vendor, at, base.path)
-        named = None if category is None else _skus_of(context, connection, vendor, category)
+    named = None if category is None else _skus_of(context, vendor, category)
     if then is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {display.instant(at)}")
     left_out = 0
@@ -123,18 +124,13 @@ def restore(
     }
 
 
-def _skus_of(context: Context, connection: Connection, vendor: str, category: str) -> list[str]:
-    import pyarrow.compute as pc
-
-    path = extracts.categories_of(connection, vendor)
-    if path is None:
+def _skus_of(context: Context, vendor: str, category: str) -> list[str]:
+    if skus := skus_of_category(context, vendor, category):
+        return skus
+    names = categories(context, vendor)
+    if not names:
         raise DataError(f"restore: the ERP never named a category of vendor {vendor!r}; name the SKUs")
-    known = context.lake.read_table(path)
-    skus: list[str] = known.filter(pc.equal(known["category"], category))["sku"].to_pylist()
-    if not skus:
-        names = sorted(filter(None, pc.unique(known["category"]).to_pylist()))
-        raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
-    return skus
+    raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
 
 
 def _acknowledged(context: Context, skus: list[str], then: pa.Table, now_path: str) -> list[str]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+_OF_SKUS = {"sku", "category"}
+"""Filters of single SKUs, which no count has."""
 _FILTERS = {"vendor": "vendor = :vendor", "reason": "reason = :reason", "sku": "starts_with(sku, :sku)"}
 
 REJECTED = KeysetList(
@@ -21,19 +23,23 @@ REJECTED = KeysetList(
         *("vendor", "sku", "reason", "kind", "barcode", "price", "quantity", "active", "max_sales_quantity"),
         *("times", "first_at", "last_at", "next_try_at", "released_by", "what_to_do"),
     ),
-    {**_FILTERS, "kind": "kind = :kind"},
+    {
+        **_FILTERS,
+        "kind": "kind = :kind",
+        "category": "sku IN (SELECT jsonb_array_elements_text(CAST(:category AS jsonb)))",
+    },
     {
         "SKU": Order((("vendor", "text"), ("sku", "text"))),
         "last": Order((("last_at", "timestamptz"), ("vendor", "text"), ("sku", "text")), newest_first=True),
         "times": Order((("times", "bigint"), ("vendor", "text"), ("sku", "text")), newest_first=True),
     },
 )
-"""SKUs that the platform rejects now."""
+"""SKUs that the platform rejects now. The ledger knows no category: its filter is the SKUs of the category, as JSON."""
 
 REJECTED_COUNTED = KeysetList(
     "warehouse.rejection_count",
     ("vendor", "reason", "kind", "skus", "first_at", "what_to_do"),
-    {name: condition for name, condition in REJECTED.filters.items() if name != "sku"},
+    {name: condition for name, condition in REJECTED.filters.items() if name not in _OF_SKUS},
     {},
 )
 """The same, counted."""
@@ -53,6 +59,6 @@ _EXAMPLE = {"since": "CAST(NULL AS timestamptz)", "about": "min(message)"}
 def groups(connection: Connection, of: KeysetList, asked: Mapping[str, str], *, most: int) -> list[dict[str, Any]]:
     """`{"reason", "rows", "stores", "since", "about"}`, the most frequent first. The reason of `asked` is left out of account."""
     also = {"stores": "count(DISTINCT vendor)", **(_SINCE if of is REJECTED else _EXAMPLE)}
-    if of is REJECTED and not asked.get("sku"):
+    if of is REJECTED and not any(asked.get(name) for name in _OF_SKUS):
         return keyset_list.groups(connection, REJECTED_COUNTED, asked, "reason", rows="sum(skus)", also=also, most=most)
     return keyset_list.groups(connection, of, asked, "reason", also=also, most=most)

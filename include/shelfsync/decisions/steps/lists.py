@@ -15,8 +15,9 @@ from shelfsync.decisions.steps.decide import need_thresholds
 from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
+    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
@@ -173,11 +174,17 @@ def as_values(hold: Hold) -> dict[str, Any]:
 
 
 def shown(
-    context: Context, hold_id: int, *, first: int = 0, rows: int | None = None, order: str = moves.ORDERS[0]
+    context: Context,
+    hold_id: int,
+    *,
+    first: int = 0,
+    rows: int | None = None,
+    order: str = moves.ORDERS[0],
+    category: str = "",
 ) -> dict[str, Any]:
     """One hold with its decisions, oldest first, and its rows: by default those whose price moves most come first, then by SKU.
 
-    `first` and `rows` select a page of the rows. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
+    `first` and `rows` select a page of the rows, of a category alone if one is named. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
     subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing;
     `percent` and `value` are those of `moves.ordered`.
     `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
@@ -187,11 +194,26 @@ def shown(
         hold = known_hold(connection, hold_id)
         decided = holds.decisions_of(connection, hold_id)
     subject = context.subjects[hold.subject]
-    table = moves.ordered(subject.rows(context, hold), first=first, rows=rows, order=order)
+    held = subject.rows(context, hold)
+    if category:
+        held = _among(held, subject.skus_of_category(context, hold.vendor, category))
+    table = moves.ordered(held, first=first, rows=rows, order=order)
     names = subject.names(context, hold.vendor, {row["sku"] for row in table})
     table = [{**row, "name": names.get(row["sku"])} for row in table]
     columns = {"facts": subject.facts, "values": subject.values}
     return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
+
+
+def categories(context: Context, hold: Mapping[str, Any]) -> list[str]:
+    """Those of a shown hold's store."""
+    return context.subjects[hold["subject"]].categories(context, hold["vendor"])
+
+
+def _among(held: pa.Table, skus: list[str]) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return held.filter(pc.is_in(held["sku"], value_set=pa.array(skus, pa.string())))
 
 
 def asked(context: Context, hold_ids: Collection[int], thresholds: dict[str, Any] | None = None) -> dict[str, Any]:
