@@ -44,6 +44,11 @@ def test_each_canary_is_known_by_sight():
     ]
 
 
+def test_each_canary_has_an_anchor():
+    words = (canaries.SECRETS | canaries.PERSONAL).values()
+    assert [word for word in words if not any(anchor.encode() in word for anchor in canaries.ANCHORS)] == []
+
+
 def test_files_are_looked_into_whatever_they_are_and_however_long(tmp_path):
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "task.log").write_text("x" * (canaries.PART_BYTES - 4) + SECRET, "utf-8")
