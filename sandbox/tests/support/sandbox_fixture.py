@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 
+import certificates_once  # noqa: F401  each client of the platform asks it
 from partner_sandbox.running import RunningSandbox
 from partner_sandbox.settings import SandboxSettings
 
