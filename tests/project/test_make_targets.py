@@ -126,6 +126,7 @@ ELSEWHERE = {name: target for name, target in TARGETS.items() if isinstance(targ
 HERE = {name: target for name, target in TARGETS.items() if isinstance(target, Here)}
 
 LONG = {
+    "lock",
     "crash",
     "proof",
     "fuzz",
