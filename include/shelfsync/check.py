@@ -13,7 +13,7 @@ from partner_api.links import is_loopback_name
 from shelfsync import display, logs
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.steps import send_due
-from shelfsync.catalog import adjustment
+from shelfsync.catalog import altered_values
 from shelfsync.catalog.assortment.known_skus import KnownFiles, known_files, known_skus
 from shelfsync.catalog.ledger import source_columns
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
@@ -190,7 +190,9 @@ def value_warnings(context: Context, columns: ColumnReadings | None = None) -> l
     faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
     digits = display.digits_of(settings.currency)
-    changed_rows = adjustment.adjustments(rows.select(adjustment.COLUMNS), faulty, settings.normalise, digits=digits)
+    changed_rows = altered_values.adjustments(
+        rows.select(altered_values.COLUMNS), faulty, settings.normalise, digits=digits
+    )
     found = {one.kind: one for one in changed_rows}
     advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
     lines = changed

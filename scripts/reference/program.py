@@ -24,6 +24,8 @@ from shelfsync_airflow.options import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = {
+    "_bytes_per_s": "bytes a second",
+    "open_days": "",
     "_s": "seconds",
     "_days": "days",
     "_hours": "hours",
@@ -157,8 +159,11 @@ def _threshold(rule: str, name: str) -> str:
         "max_rows": f"Changes that may be sent without a person: {rule}",
         "max_share": f"The same as a share: {rule}",
         "enabled": "False turns the rule off.",
+        "move": "A price that changes by more than this share counts: 0.35 is 35 %.",
+        "leap": "A single price that changes by more than this is held: 7 is more than eight times, or less than an eighth.",
+        "slack": "How near a price is to ten, a hundred or a thousand times the old one, or to such a part: 0.12 is 12 %.",
     }
-    return told.get(name, f"{name}: {rule}")
+    return told[name]
 
 
 def _row(path: tuple[str, ...], field: Any, meaning: str, default: object = PydanticUndefined) -> str:
@@ -180,6 +185,8 @@ def _row(path: tuple[str, ...], field: Any, meaning: str, default: object = Pyda
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+        return ",".join(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -193,7 +200,14 @@ def _type(annotation: Any) -> str:
         return "JSON object" if origin is dict else "list, comma-separated"
     if inner:  # a union with None
         return _type(next(one for one in inner if one is not type(None)))
-    names = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "SecretStr": "secret"}
+    names = {
+        "str": "text",
+        "int": "whole number",
+        "float": "number",
+        "bool": "true or false",
+        "SecretStr": "secret",
+        "ServiceAddress": "web address",
+    }
     return names.get(getattr(annotation, "__name__", ""), getattr(annotation, "__name__", str(annotation)).lower())
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from airflow_world import World
 
-DEADLINE_S = 60.0
+DEADLINE_S = 240.0
 ACCEPTED = (
     "SELECT vendor, sku, count(*) FROM warehouse.sku_outcome WHERE state = 'accepted' GROUP BY 1, 2 ORDER BY 1, 2"
 )

@@ -5,7 +5,7 @@ of a product on sale comes next: every minute customers buy at the wrong price. 
 rate limit.
 
 An urgent row must not wait for a large body of others. But a job costs up to three requests (the update, a status call, the log), and the
-whole chain has sixty a minute: a small group is sent with the next one. Which vendor's request leaves first is in `turn`.
+whole chain has sixty a minute: a small group is sent with the next one. Which vendor's request leaves first is in `whose_turn`.
 """
 
 from __future__ import annotations

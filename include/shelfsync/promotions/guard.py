@@ -1,7 +1,7 @@
 """guard: what is probably a mistake is held for the operator; the rest is sent.
 
 `discount`: reduced by more than a share of the base price. `offer_below_cost`: sold below its cost. `assortment`: the campaign has more than a
-share of the vendor's assortment. Of a bundle, the reduction counts over all its pieces: the second at 100 % off is half price. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
+share of the vendor's assortment. `ended`: many promotions leave the ERP at once. Of a bundle, the reduction counts over all its pieces: the second at 100 % off is half price. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.schemas import HELD, KEPT
 from shelfsync.promotions.validate import base_prices, priced
 from shelfsync.rows.alignment import aligned, column
@@ -23,9 +24,10 @@ from shelfsync.rows.truth import mask
 from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from shelfsync.promotions.head import Head
+    from shelfsync.promotions.plan import KnownPromotion
     from shelfsync.settings import PromotionSettings
 
 ASSORTMENT_FREE = 20
@@ -122,6 +124,27 @@ def guard(
         return Guarded(rows, KEPT.empty_table(), [])
     mask_held = pa.array(held)
     return Guarded(rows.filter(pc.invert(mask_held)), rows.filter(mask_held).select(KEPT.names), holds)
+
+
+def hold_of_ends(absent: Sequence[KnownPromotion], live: int, share_max: float) -> Hold | None:
+    """The ends of all these promotions, held together: a row is a promotion. None: it is one, or at most this share of the `live` ones."""
+    if len(absent) <= 1 or len(absent) <= share_max * live:
+        return None
+    named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
+    message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
+    rows = [
+        {
+            "key": promotion.identity,
+            "sku": promotion.campaign,
+            "discount": "end",
+            "window": f"{promotion.start_time.isoformat()} {promotion.end_time.isoformat()}",
+            "share": len(absent) / live,
+        }
+        for promotion in absent
+    ]
+    identity = fingerprint(EVERY, "ended", EVERY, (promotion.identity for promotion in absent))
+    table = pa.Table.from_pylist(rows, schema=HELD)
+    return Hold(EVERY, "ended", EVERY, identity, message, table, {"ended_share_max": share_max})
 
 
 def fingerprint(campaign: str, rule: str, vendor: str, keys: Iterable[str]) -> str:

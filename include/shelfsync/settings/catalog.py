@@ -191,7 +191,7 @@ class Rules(Section):
     empty_feed: Limit = Limit(max_rows=5, max_share=0.0)
     """SKUs that go off sale because the extract leaves nothing on sale at all."""
     shrunken_extract: Limit = Limit(max_rows=20, max_share=0.15)
-    """Rows fewer than the median of the last extracts."""
+    """Rows fewer than in the last extract, or than the median of the last 20 if that is smaller."""
     mass_removal: Limit = Limit(max_rows=5, max_share=0.3)
     """SKUs that left the extract, of those not known to be off."""
     vanished_category: Limit = Limit(max_rows=5, max_share=0.9)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from shelfsync import display
-from shelfsync.catalog import adjustment
-from shelfsync.catalog.adjustment import MEANING
+from shelfsync.catalog import altered_values
+from shelfsync.catalog.altered_values import MEANING
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
@@ -304,12 +304,12 @@ def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     """What normalise changed in values that it accepted, by kind."""
     if row.raw_path is None:
         return {}
-    raw = context.lake.read_table(row.raw_path, adjustment.COLUMNS)
+    raw = context.lake.read_table(row.raw_path, altered_values.COLUMNS)
     quarantine = QUARANTINE.empty_table()
     if row.quarantine_path is not None:
-        quarantine = context.lake.read_table(row.quarantine_path, adjustment.QUARANTINED)
+        quarantine = context.lake.read_table(row.quarantine_path, altered_values.QUARANTINED)
     digits = display.digits_of(context.settings.currency)
-    found = adjustment.adjustments(raw, quarantine, context.settings.normalise, digits=digits)
+    found = altered_values.adjustments(raw, quarantine, context.settings.normalise, digits=digits)
     return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 
 

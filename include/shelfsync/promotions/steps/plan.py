@@ -17,13 +17,13 @@ from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
 from shelfsync.promotions.diff import diff
-from shelfsync.promotions.guard import Hold, fingerprint
+from shelfsync.promotions.guard import hold_of_ends
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
+from shelfsync.promotions.plan import NOT_CREATED, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
-from shelfsync.promotions.schemas import ENTRY, HELD
+from shelfsync.promotions.schemas import ENTRY
 from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from shelfsync.context import Context
+    from shelfsync.promotions.guard import Hold
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.plan import Step
@@ -96,12 +97,11 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         ahead=dt.timedelta(days=context.settings.promotions.ahead_days),
     )
     live = sum(row.state == "sent" and row.end_time > now for row in rows)
-    share = context.settings.promotions.ended_share_max
     absent = [
         one for one in planned.absent if not prepared.forgotten.issuperset(one.vendors)
     ]  # a person ended the rest
-    if len(absent) > 1 and len(absent) > share * live:
-        hold = _hold_of_ends(absent, live, share)
+    hold = hold_of_ends(absent, live, context.settings.promotions.ended_share_max)
+    if hold is not None:
         if hold.fingerprint in approved:
             prepared.applied.add(approved[hold.fingerprint])
         else:
@@ -129,27 +129,6 @@ def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) 
                 "its promotion is also sent for vendors that SHELFSYNC_SYNC__VENDORS leaves out; it stays until they are named there",
             )
     return [row for row in rows if set(row.vendors) <= set(only)]
-
-
-def _hold_of_ends(absent: list[KnownPromotion], live: int, share_max: float) -> Hold:
-    """The ends of all these promotions, held together: a row is a promotion."""
-    import pyarrow as pa
-
-    named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
-    message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
-    rows = [
-        {
-            "key": promotion.identity,
-            "sku": promotion.campaign,
-            "discount": "end",
-            "window": f"{promotion.start_time.isoformat()} {promotion.end_time.isoformat()}",
-            "share": len(absent) / live,
-        }
-        for promotion in absent
-    ]
-    identity = fingerprint(EVERY, "ended", EVERY, (promotion.identity for promotion in absent))
-    table = pa.Table.from_pylist(rows, schema=HELD)
-    return Hold(EVERY, "ended", EVERY, identity, message, table, {"ended_share_max": share_max})
 
 
 def _requests(context: Context, prepared: Prepared, planned: Planned, known: dict[str, Promotion]) -> list[Request]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog import adjustment
+from shelfsync.catalog import altered_values
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
@@ -28,8 +28,8 @@ def _raw(rows):
 def _found(raw, settings=None):
     settings = settings or NormaliseSettings()
     result = make_snapshot(raw, settings)
-    quarantine = result.quarantine.select(adjustment.QUARANTINED)
-    rows = adjustment.adjustments(raw.select(adjustment.COLUMNS), quarantine, settings)
+    quarantine = result.quarantine.select(altered_values.QUARANTINED)
+    rows = altered_values.adjustments(raw.select(altered_values.COLUMNS), quarantine, settings)
     return result, {one.kind: one for one in rows}
 
 
@@ -44,8 +44,8 @@ def test_a_price_finer_than_the_currency_is_named_and_sent_as_it_is(digits, foun
     )
     settings = NormaliseSettings()
     result = make_snapshot(raw, settings)
-    quarantine = result.quarantine.select(adjustment.QUARANTINED)
-    rows = adjustment.adjustments(raw.select(adjustment.COLUMNS), quarantine, settings, digits=digits)
+    quarantine = result.quarantine.select(altered_values.QUARANTINED)
+    rows = altered_values.adjustments(raw.select(altered_values.COLUMNS), quarantine, settings, digits=digits)
     named = {one.kind: [example.split(":")[0] for example in one.examples] for one in rows}
     assert named == ({"price_finer": list(found)} if found else {})
     assert str(result.snapshot["price"][0].as_py()) == "7.995"
