@@ -66,7 +66,7 @@ def main(names: list[str]) -> int:
             context.add_cookies([cookie])
             page = context.new_page()
             page.set_default_timeout(WAIT_S * 1000)
-            paths = paths or _paths(page, start, ready["sku"], before)
+            paths = paths or _paths(page, start, ready["sku"], before, names)
             for name in names or paths:
                 path = paths[name]
                 page.goto(start + path)
@@ -77,8 +77,8 @@ def main(names: list[str]) -> int:
     return 0
 
 
-def _paths(page: Any, start: str, sku: str, before: dt.datetime) -> dict[str, str]:
-    """Name -> path of each page below `start`."""
+def _paths(page: Any, start: str, sku: str, before: dt.datetime, names: list[str]) -> dict[str, str]:
+    """Name -> path of each page below `start`, but for those of a hold or the like that `names` does not ask for."""
     paths = {"overview": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
     plain = ("rejections", "quarantine", "products", "differences", "inbox")
     paths |= {name: {"differences": "drift"}.get(name, name) for name in plain}
@@ -92,7 +92,8 @@ def _paths(page: Any, start: str, sku: str, before: dt.datetime) -> dict[str, st
         ("orders", "order"),
     ):
         paths[name] = name
-        paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
+        if not names or one in names:
+            paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
     return paths
 
 
