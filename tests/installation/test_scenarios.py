@@ -119,4 +119,7 @@ def _order(chain: Chain, vendor: str) -> Order:
 
 
 def _as_read(price: Any) -> str:
-    return f"{Decimal(price):.2f}"
+    """Every digit that it has, and at least two."""
+    exact = Decimal(price).normalize()
+    exponent = exact.as_tuple().exponent
+    return f"{exact:.{max(2, -exponent if isinstance(exponent, int) else 0)}f}"
