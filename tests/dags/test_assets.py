@@ -86,7 +86,7 @@ def test_an_export_and_a_sync_of_promotions_name_their_run_in_the_event(
     world.platform.control("PUT", "settings", {"promotion_propagation_s": 0.0})
     PromotionErp(world.erp, dt.datetime.now(dt.UTC)).put("soon", "a", "1")
     observed, promoted = len(_events(EXPORT_OBSERVED)), len(_events(PROMOTIONS_SYNCED))
-    assert world.run("catalog_full_sync").state == "success"
+    world.synced("full")
     assert world.run("assortment_export", vendors=["store-001"]).state == "success"
     assert len(_events(EXPORT_OBSERVED)) == observed
     assert world.run("assortment_export").state == "success"

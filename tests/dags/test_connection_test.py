@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 CONN_ID = "the_platform"
 
 
-@pytest.fixture
-def server(airflow_database: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+@pytest.fixture(scope="module")
+def running(airflow_database: None) -> Iterator[TestClient]:
     """Airflow's API server with shelfsync's plugin."""
-    monkeypatch.setenv("AIRFLOW__CORE__TEST_CONNECTION", "Enabled")
     from airflow import plugins_manager
 
     plugins_manager._get_plugins.cache_clear()
@@ -37,8 +36,15 @@ def server(airflow_database: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     headers = {"Authorization": f"Bearer {token}"}
     with TestClient(app, base_url="http://airflow.test", headers=headers) as client:
         yield client
-        client.delete(f"/api/v2/connections/{CONN_ID}")
     purge_cached_app()
+
+
+@pytest.fixture
+def server(running: TestClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """The same, with the button, and afterwards without the connection of the test."""
+    monkeypatch.setenv("AIRFLOW__CORE__TEST_CONNECTION", "Enabled")
+    yield running
+    running.delete(f"/api/v2/connections/{CONN_ID}")
 
 
 def _saved(server: TestClient, world: World, **other: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def test_a_change_in_the_portal_is_observed_and_the_next_delta_resends_the_value
 ) -> None:
     monkeypatch.setenv("SHELFSYNC_DRIFT__PROPAGATION_S", "0")
     monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS_PER_SHARD", "2")
-    world.run("catalog_full_sync")
+    world.synced("full")
     run = world.run("assortment_export")
     assert set.union(*(found for task, found in states(run).items() if task != "look_again")) == {"success"}
     assert world.rows("SELECT vendor, rows FROM warehouse.observation ORDER BY 1") == [(vendor, 3) for vendor in STORES]
@@ -30,7 +30,7 @@ def test_a_change_in_the_portal_is_observed_and_the_next_delta_resends_the_value
     world.platform.put_products("store-002", edited)
     assert world.run("assortment_export").state == "success"
     assert world.rows(DRIFT) == [("store-002", "b", "price", "changed_on_platform", "resend")]
-    world.run("catalog_delta_sync")
+    world.synced("delta")
     assert world.prices() == [CUT] * 3
 
 
@@ -52,7 +52,7 @@ def test_an_export_before_the_first_sync_has_nothing_to_do_and_is_no_failure(wor
 
 @pytest.mark.slow
 def test_a_store_whose_export_fails_stops_no_other_and_the_run_names_it(world: World) -> None:
-    world.run("catalog_full_sync")
+    world.synced("full")
     world.platform.faults({"at": "export", "kind": "status_404", "times": 1})
     run = world.run("assortment_export")
     assert run.state == "failed"
@@ -69,7 +69,7 @@ def test_what_was_too_young_to_show_is_looked_at_once_more_and_found(world: Worl
     from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session
 
-    world.run("catalog_full_sync")
+    world.synced("full")
     edited = [{"sku": sku, "title": sku, "price": 5.0 if sku == "b" else 1.234, "active": True} for sku in CUT]
     world.platform.put_products("store-002", edited)
     first = world.run("assortment_export")
@@ -89,7 +89,7 @@ def test_what_was_too_young_to_show_is_looked_at_once_more_and_found(world: Worl
 
 @pytest.mark.slow
 def test_no_second_look_is_planned_if_every_value_could_show(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.run("catalog_full_sync")
+    world.synced("full")
     run = world.run("assortment_export")
     assert (run.state, states(run)["look_again"]) == ("success", {"skipped"})
     world.platform.put_products("store-002", [{"sku": "b", "title": "b", "price": 5.0, "active": True}])

@@ -19,10 +19,8 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
-from app_calls import open_calls
 from shelfsync.decisions.state import Place
 from shelfsync.decisions.steps import decide
-from shelfsync.settings import read_settings
 from shelfsync_airflow.app import PLATFORM, open_app
 from shelfsync_airflow.holds import APPROVE, DECLINE, ONCE, ApproveHoldOperator
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from airflow_world import World
-    from app_calls import Calls
 
 pytestmark = pytest.mark.slow
 
@@ -91,8 +88,9 @@ class Person(threading.Thread):
         assert got.status_code == 200, got.text
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(airflow_database: None) -> Iterator[TestClient]:
+    """Airflow's API server, whose routes cost some CPU seconds to build."""
     purge_cached_app()
     with TestClient(create_app(apps="core"), base_url="http://airflow.test") as client:
         yield client
@@ -102,19 +100,13 @@ def server(airflow_database: None) -> Iterator[TestClient]:
 @pytest.fixture
 def mistyped(world: World) -> World:
     """Two of three stores have a price whose decimal point slipped, the third an ordinary one; the delta has run."""
-    with open_calls(read_settings()) as app:
-        _sync(app, "full")
-        world.erp.put("store-001", "a", "12.34", 10)
-        world.erp.put("store-002", "b", "123.40", 10)
-        world.erp.put("store-003", "c", "1.50", 10)
-        assert _sync(app, "delta")["state"] == "succeeded"
+    world.synced("full")
+    world.erp.put("store-001", "a", "12.34", 10)
+    world.erp.put("store-002", "b", "123.40", 10)
+    world.erp.put("store-003", "c", "1.50", 10)
+    assert world.synced("delta")["state"] == "succeeded"
     assert world.prices() == [CUT, CUT, CUT | {"c": 1.5}], "the accidents are held, the rest went"
     return world
-
-
-def _sync(app: Calls, kind: str) -> dict[str, Any]:
-    """One run without Airflow, whose tasks test_sync_runs.py runs."""
-    return app.sync(app.open_run(kind, f"before/{kind}"), dry_run=False, progress=lambda *_: None)
 
 
 def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, Any]]) -> tuple[Any, Person]:

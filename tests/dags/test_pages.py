@@ -10,23 +10,34 @@ from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from fastapi.testclient import TestClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 VENDORS = "/shelfsync/pages/"
 
 
-@pytest.fixture
-def server(airflow_database: None, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """Airflow's API server with shelfsync's plugin. Each test gets a separate one, because it keeps its first settings."""
-    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", database_url)
+@pytest.fixture(scope="module")
+def running(
+    airflow_database: None, throwaway_database: Callable[[], AbstractContextManager[str]]
+) -> Iterator[TestClient]:
+    """Airflow's API server with shelfsync's plugin, which keeps its first settings, and a database of its own."""
     from airflow import plugins_manager
 
     plugins_manager._get_plugins.cache_clear()
     plugins_manager.get_fastapi_plugins.cache_clear()
     purge_cached_app()
-    with TestClient(create_app(apps="core"), base_url="http://airflow.test") as client:
-        yield client
+    with throwaway_database() as url, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SHELFSYNC_DATABASE_URL", url)
+        with TestClient(create_app(apps="core"), base_url="http://airflow.test") as client:
+            yield client
     purge_cached_app()
+
+
+@pytest.fixture
+def server(running: TestClient) -> TestClient:
+    """The same for a browser that has not logged in yet."""
+    running.cookies.clear()
+    return running
 
 
 def _token(role: str) -> str:

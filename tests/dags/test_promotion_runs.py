@@ -35,7 +35,7 @@ def erp(world: World, monkeypatch: pytest.MonkeyPatch) -> PromotionErp:
     for vendor in ("store-001", "store-002", "store-003"):
         for sku in "abc":
             world.erp.put(vendor, sku, "10", 10)
-    assert world.run("catalog_full_sync").state == "success"
+    assert world.synced("full")["state"] == "succeeded"
     return PromotionErp(world.erp, dt.datetime.now(dt.UTC))
 
 
@@ -158,7 +158,7 @@ def test_the_recovery_starts_a_sync_once_the_catalog_brought_a_base_price(world:
     assert states(world.run("promotions_recover"))["start_sync"] == {"skipped"}
     world.platform.put_products("store-004", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.erp.put("store-004", "a", "10.00")
-    world.run("catalog_full_sync")
+    world.synced("full")
     assert states(world.run("promotions_recover"))["start_sync"] == {"success"}
 
 

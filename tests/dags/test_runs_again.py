@@ -57,7 +57,7 @@ def test_a_run_that_is_cleared_from_its_extract_sends_the_current_values_of_the_
     day = a_new_day()
     world.run("catalog_full_sync", at=day)
     world.erp.put("store-001", "a", "8.5")
-    world.run("catalog_delta_sync")
+    world.synced("delta")
     world.run("catalog_full_sync", at=day)
     assert world.prices()[0] == CUT | {"a": 8.5}
     assert world.rows("SELECT count(*) FROM ledger.run") == [(2,)], "the same run, not a third one"

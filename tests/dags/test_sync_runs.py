@@ -30,7 +30,7 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
 
 @pytest.mark.slow
 def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: World) -> None:
-    assert world.run("catalog_full_sync").state == "success"
+    world.synced("full")
     assert world.rows(OUTCOMES) == [(vendor, "accepted", 3) for vendor in STORES]
     world.erp.put("store-002", "b", "7.5", 10)
     before = len(world.sent())
@@ -96,7 +96,7 @@ def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> 
 
 @pytest.mark.slow
 def test_a_vendor_with_several_bodies_is_through_in_one_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.run("catalog_full_sync")
+    world.synced("full")
     monkeypatch.setenv("SHELFSYNC_SYNC__PRIORITY_SPLIT_SKUS", "0")
     world.erp.put("store-002", "a", "1.2345", 0)
     world.erp.put("store-002", "b", "7.5", 10)
@@ -115,7 +115,7 @@ def test_a_vendor_with_several_bodies_is_through_in_one_run(world: World, monkey
 
 @pytest.mark.slow
 def test_an_urgent_run_sends_the_named_skus_alone(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    world.run("catalog_full_sync")
+    world.synced("full")
     for store in STORES:
         for sku in ("a", "b"):
             world.erp.put(store, sku, "1.5", 10)
@@ -153,8 +153,7 @@ CHANGE = "UPDATE stock SET price = '7.5', changed = 2 WHERE vendor = 'store-002'
 @pytest.mark.slow
 def test_a_delta_reads_only_what_changed_and_is_skipped_in_its_first_task_when_nothing_did(followed: World) -> None:
     world = followed
-    world.run("catalog_full_sync")
-    world.run("catalog_delta_sync")  # compares once more what was acknowledged
+    world.synced("full", "delta")  # the delta compares once more what was acknowledged
     world.erp.execute(CHANGE)
     before = len(world.sent())
     assert world.run("catalog_delta_sync").state == "success"
@@ -174,8 +173,7 @@ def test_the_watcher_fires_for_a_change_once_and_never_for_nothing(followed: Wor
     from shelfsync_airflow.delta_watch import ChangesTrigger
 
     world = followed
-    for dag in ("catalog_full_sync", "catalog_delta_sync", "catalog_delta_sync"):
-        world.run(dag)
+    world.synced("full", "delta", "delta")
 
     async def fired() -> str:
         path, arguments = ChangesTrigger().serialize()

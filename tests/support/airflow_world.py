@@ -24,6 +24,7 @@ CUT = dict.fromkeys("abc", 1.234)
 """What customers of each store see after a sync."""
 
 _days = itertools.count()
+_runs = itertools.count()
 _read_with: list[dict[str, str]] = []
 
 
@@ -66,6 +67,18 @@ class World:
         day = at or a_new_day()
         write_dags()
         return read_dag(dag_id).test(run_after=day, logical_date=day, run_conf=form)
+
+    def synced(self, *kinds: str) -> dict[str, Any]:
+        """Runs before the one of a test, without Airflow, whose tasks test_sync_runs.py runs: the summary of the last."""
+        from app_calls import open_calls
+        from shelfsync.settings import read_settings
+
+        summary: dict[str, Any] = {}
+        with open_calls(read_settings()) as app:
+            for kind in kinds:
+                run_id = app.open_run(kind, f"before/{next(_runs)}")
+                summary = app.sync(run_id, dry_run=False, progress=lambda *_: None)
+        return summary
 
     def sent(self) -> list[str]:
         """The vendors of the catalog requests that the platform answered, in order; one cut off by a killed caller is none."""
