@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,12 @@ def quiet(connection: Connection, run_id: int, names: Iterable[str], *, approval
     return [Quiet(*found) for found in connection.execute(statement)]
 
 
+@functools.cache
 def _before(of: sa.Table) -> sa.FromClause:
-    """The last run of a vendor before this one, as one row of an index: the runs of a year are not read for it."""
+    """The last run of a vendor before this one, as one row of an index: the runs of a year are not read for it.
+
+    Made once a process, because SQLAlchemy copies every column of the table for it.
+    """
     earlier, of_earlier = vendor_run.alias("earlier"), run.alias("of_earlier")
     return (
         sa.select(earlier)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -221,19 +222,7 @@ def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
 
     A vendor in back-off is not among them: shelfsync reported it when the back-off began.
     """
-    before = vendor_run.alias("before")
-    earlier = (
-        sa.select(before.c.state, sa.func.row_number().over(order_by=before.c.generation.desc()).label("place"))
-        .join(run, run.c.run_id == before.c.run_id)
-        .where(
-            before.c.vendor == vendor_run.c.vendor,
-            before.c.generation < vendor_run.c.generation,
-            sa.not_(run.c.dry_run),
-        )
-        .order_by(before.c.generation.desc())
-        .limit(2)
-        .lateral("earlier")
-    )
+    earlier = _two_before()
     one_busy = sa.func.count().filter(sa.and_(earlier.c.place == 1, earlier.c.state == VendorState.BUSY))
     two_busy = sa.func.count().filter(sa.and_(earlier.c.place == 2, earlier.c.state == VendorState.BUSY))
     statement = (
@@ -249,6 +238,24 @@ def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
         .order_by(vendor_run.c.vendor)
     )
     return {row.vendor: str(row.error) for row in connection.execute(statement)}
+
+
+@functools.cache
+def _two_before() -> sa.FromClause:
+    """The two runs of a vendor before one. Made once a process, because SQLAlchemy copies every column of the table for it."""
+    before = vendor_run.alias("before")
+    return (
+        sa.select(before.c.state, sa.func.row_number().over(order_by=before.c.generation.desc()).label("place"))
+        .join(run, run.c.run_id == before.c.run_id)
+        .where(
+            before.c.vendor == vendor_run.c.vendor,
+            before.c.generation < vendor_run.c.generation,
+            sa.not_(run.c.dry_run),
+        )
+        .order_by(before.c.generation.desc())
+        .limit(2)
+        .lateral("earlier")
+    )
 
 
 def write(connection: Connection, run_id: int, name: str, **values: Any) -> None:
