@@ -7,6 +7,7 @@ from shelfsync.catalog.steps import holds as of_catalog
 from shelfsync.catalog.steps.sync import deliver_holds
 from shelfsync.decisions.state import Subject
 from shelfsync.decisions.subject import HoldSubject
+from shelfsync.promotions.guard import in_words
 from shelfsync.promotions.steps import holds as of_promotions
 
 CATALOG = HoldSubject(
@@ -33,6 +34,7 @@ CATALOG = HoldSubject(
 PROMOTIONS = HoldSubject(
     subject=Subject.PROMOTIONS,
     facts=("discount", "window"),
+    in_words=in_words,
     values=("price",),
     rows=of_promotions.rows,
     stake=of_promotions.stake_of,

@@ -57,6 +57,8 @@ class HoldSubject:
     """One sentence about what the two decisions do."""
     sent_shown: Callable[[Hold], str]
     """Where a person sees what was sent of it, as the end of a sentence."""
+    in_words: Callable[[str, Any], Any] = lambda _name, held: held
+    """Name and stored value of a fact -> what a person reads."""
     categories: Callable[[Context, str], list[str]] = lambda *_: []
     """The categories of a store."""
     skus_of_category: Callable[[Context, str, str], list[str]] = lambda *_: []

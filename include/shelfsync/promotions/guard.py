@@ -6,6 +6,7 @@ share of the vendor's assortment. `ended`: many promotions leave the ERP at once
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -243,17 +244,23 @@ def _held_rows(
 
 def _hold(rows: pa.Table, campaign: str, rule: _Rule, vendor: str) -> Hold:
     """The hold of these rows (HELD), identified by a hash of their values and times."""
-    shown = ", ".join(f"{row['sku']} at {_shown(row['discount'])}" for row in rows.slice(0, _EXAMPLES).to_pylist())
+    shown = ", ".join(
+        f"{row['sku']} at {in_words('discount', row['discount'])}" for row in rows.slice(0, _EXAMPLES).to_pylist()
+    )
     more = ", …" if rows.num_rows > _EXAMPLES else ""
     message = f"campaign {campaign}: {rows.num_rows} SKUs {rule.sentence} ({shown}{more})"
     identity = fingerprint(campaign, rule.name, vendor, rows["key"].to_pylist())
     return Hold(campaign, rule.name, vendor, identity, message, rows, rule.thresholds)
 
 
-def _shown(discount: str) -> str:
-    """A discount of a row of HELD for a person."""
-    subtype, _, value = discount.rpartition(" ")
-    return display.discount(subtype, Decimal(value))
+def in_words(name: str, held: str) -> str:
+    """A discount or a window of a row of HELD, for a person: `4.90 EUR`, `2026-03-02 04:00 to 2026-03-05 04:00 UTC, 2+1`."""
+    if name == "discount":
+        subtype, _, value = held.rpartition(" ")
+        return display.discount(subtype, Decimal(value)) if subtype else held  # the end of a promotion has no price
+    start, end, *bundle = held.split()
+    first, last = (display.minute(dt.datetime.fromisoformat(one)) for one in (start, end))
+    return ", ".join([f"{first} to {last}", *bundle])
 
 
 def _window(head: Head) -> str:

@@ -199,7 +199,10 @@ def shown(
         held = _among(held, subject.skus_of_category(context, hold.vendor, category))
     table = moves.ordered(held, first=first, rows=rows, order=order)
     names = subject.names(context, hold.vendor, {row["sku"] for row in table})
-    table = [{**row, "name": names.get(row["sku"])} for row in table]
+    table = [
+        {**row, **{fact: subject.in_words(fact, row[fact]) for fact in subject.facts}, "name": names.get(row["sku"])}
+        for row in table
+    ]
     columns = {"facts": subject.facts, "values": subject.values}
     return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
 

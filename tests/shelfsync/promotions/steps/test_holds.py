@@ -24,7 +24,7 @@ def test_one_decision_stands_is_told_to_a_late_answer_and_starts_the_sending(sho
     (asked,) = holds.ask("dag/1")
     question = holds.question(asked["hold"], pages=None)
     assert question["subject"] == "store-001: send what discount holds? (1 rows)"
-    assert "| a | FINAL\\_PRICE 1\\.000 |" in question["body"]
+    assert "| a | 1\\.00 | 20" in question["body"]
     assert "10.00 → 1.00" in question["body"]
     assert "hold 1" in " ".join(explain(context, "store-001", "a").promotions_wait)
     answer = partial(decide.decide, context, 1, place=Place.AIRFLOW, asked_by="dag/1")
