@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HEARD_S = 25.0
-"""A request of this chain that had ended within so many seconds has stored already whether the platform answers."""
+HEARD_S = 5.0
+"""A request of this chain that had ended within so many seconds has stored already whether the platform answers. Each second more delays alerts."""
 
 
 def ask(context: Context, vendor: str) -> None:
