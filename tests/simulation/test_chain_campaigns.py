@@ -12,10 +12,13 @@ from simulation.shape import Shape
 
 pytestmark = pytest.mark.slow
 
+SEED = 318
+"""Few campaigns and short jobs, and yet four deaths and five changes of the faults; `make proof` has long ones too."""
+
 
 def test_campaigns_with_faults_and_processes_that_die_converge_pair_by_pair(world):
     """A seed with both; more of them: `make simulate ARGS=--campaigns`."""
-    run = CampaignsRun(world, chain_campaigns(1, fault_kinds(world)))
+    run = CampaignsRun(world, chain_campaigns(SEED, fault_kinds(world)))
     run.run()
     assert run.pairs > 40
     assert run.deaths > 0
