@@ -10,6 +10,7 @@ PATHS = (
     "/holds",
     "/holds.csv",
     "/holds/{}",
+    "/holds/{}/rows.csv",
     "/promotions",
     "/promotions.csv",
     "/promotions/{}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
@@ -19,6 +19,8 @@ from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
 from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_values
+from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
+from shelfsync.pages.rows_file import csv_file
 from shelfsync.pages.shell import (
     Decider,
     First,
@@ -33,6 +35,9 @@ from shelfsync.pages.shell import (
     reason_for_many,
     show,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HOLDS = Page(
     "/holds",
@@ -111,12 +116,7 @@ def hold(
     request: Request, number: Number, first: First = 0, order: Text = ORDERS[0], category: Text = ""
 ) -> HTMLResponse:
     """One hold with its rows, or those of a category, 500 a page. The largest price changes come first, unless the address asks for another order."""
-    if order not in ORDERS:
-        raise HTTPException(HTTP_404_NOT_FOUND, f"A hold has no order {order!r}. Choose one of {', '.join(ORDERS)}.")
-    try:
-        found = lists.shown(context(request), number, first=first, rows=ROWS + 1, order=order, category=category)
-    except DataError as error:
-        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+    found = _shown(request, number, first, ROWS + 1, order, category)
     after = first + ROWS if len(found["rows_shown"]) > ROWS else None
     known = lists.categories(context(request), found)
     kept = {"category": category} if category else {}
@@ -133,7 +133,40 @@ def hold(
         asked=Asked(kept, "", []),
         fields=(category_field(known, category),) if known else (),
         hidden={"order": order},
+        file_query=urlencode({"order": order, **kept}),
     )
+
+
+@HOLDS.router.get("/holds/{number}/rows.csv")
+def hold_rows(request: Request, number: Number, order: Text = ORDERS[0], category: Text = "") -> StreamingResponse:
+    """All rows of a hold, or those of a category, in this order: for each value the one before and the ERP's."""
+    found = _shown(request, number, 0, 1, order, category)
+    moved = ("percent", "value") if "price" in found["values"] else ()
+    names = [
+        "sku",
+        "name",
+        *found["facts"],
+        *(f"{one}{end}" for one in found["values"] for end in ("_before", "")),
+        *moved,
+    ]
+
+    def pages() -> Iterator[list[list[Any]]]:
+        first = 0
+        while rows := _shown(request, number, first, ROWS_OF_FILE, order, category)["rows_shown"]:
+            yield [[row[name] for name in names] for row in rows]
+            first += len(rows)
+
+    return csv_file(names, pages(), f"hold-{number}.csv")
+
+
+def _shown(request: Request, number: int, first: int, rows: int, order: str, category: str) -> dict[str, Any]:
+    """What `lists.shown` returns; the answer 404 for a hold or an order that does not exist."""
+    if order not in ORDERS:
+        raise HTTPException(HTTP_404_NOT_FOUND, f"A hold has no order {order!r}. Choose one of {', '.join(ORDERS)}.")
+    try:
+        return lists.shown(context(request), number, first=first, rows=rows, order=order, category=category)
+    except DataError as error:
+        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
 
 
 @HOLDS.router.post("/holds/{number}/approve")

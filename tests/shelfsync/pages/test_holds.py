@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 
 import pytest
@@ -48,6 +50,29 @@ def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
     assert pages.get("/holds/99").status_code == 404
     assert "/explain?vendor=store-001&amp;sku=b" in one
     assert "hold 1" in pages.get("/explain", params={"vendor": V, "sku": "b"}).text
+
+
+@pytest.mark.slow
+def test_the_rows_of_a_hold_are_a_file_of_all_its_pages(held, browse, monkeypatch):
+    for sku, price in (("a", "200.00"), ("b", "20.00"), ("c", "0.02")):
+        held.erp.put(V, sku, price)
+    held.sync("delta")
+    (newest,) = held.rows("SELECT max(hold_id) FROM ledger.hold WHERE superseded_by IS NULL")[0]
+    monkeypatch.setattr("shelfsync.pages.holds.ROWS_OF_FILE", 2)
+    pages = browse(held.app)
+    page = pages.get(f"/holds/{newest}?order=SKU").text
+    address = re.search(r'href="[^"]*(/holds/\d+/rows\.csv\?order=SKU)"', page)[1]
+    answer = pages.get(address)
+    assert answer.headers["content-disposition"] == f'attachment; filename="hold-{newest}.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+    assert [(row["sku"], row["price_before"], row["price"]) for row in rows] == [
+        ("a", "2.000", "200.000"),
+        ("b", "2.000", "20.000"),
+        ("c", "2.000", "0.020"),
+    ]
+    assert float(rows[1]["percent"]) == pytest.approx(900)
+    assert pages.get("/holds/99/rows.csv").status_code == 404
+    assert pages.get(f"/holds/{newest}/rows.csv?order=nonsense").status_code == 404
 
 
 @pytest.mark.slow
