@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Self
 
 from shelfsync.errors import ShelfsyncError
+from shelfsync.local.state_folder import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,4 +87,5 @@ def remembered_port(file: Path) -> int | None:
 
 
 def remember_port(file: Path, port: int) -> None:
-    file.write_text(f"{port}\n", "ascii")
+    """Others may read it at the same time: half a number would be another port."""
+    write_whole(file, f"{port}\n")

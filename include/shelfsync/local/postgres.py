@@ -25,7 +25,7 @@ from shelfsync.local import postgres_binaries, processes
 from shelfsync.local.file_lock import FileLock, alone
 from shelfsync.local.ports import LOOPBACK, remember_port, remembered_port
 from shelfsync.local.postgres_cluster import START_TIMEOUT_S, Cluster, last_line
-from shelfsync.local.state_folder import kept_secret, make_home
+from shelfsync.local.state_folder import kept_secret, make_home, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,7 +236,7 @@ class EmbeddedPostgres:
             except OSError:
                 continue
             if user.reaches(place):
-                (self._folder / "place").write_text(f"{place}\n", "utf-8")
+                write_whole(self._folder / "place", f"{place}\n")
                 self._echo(f"PostgreSQL's data is in {place}: its OS user {user.name} cannot reach {self._folder}.")
                 self._rename_data()
                 return

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.access import UMASK
+from shelfsync.local.state_folder import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -116,10 +117,7 @@ class Processes:
             self._children[service.name] = child
             with contextlib.suppress(psutil.NoSuchProcess):
                 leader = {"pid": child.pid, "created_s": psutil.Process(child.pid).create_time()}
-                file = self._file(service.name)
-                partial = file.with_suffix(".partial")
-                partial.write_text(json.dumps(leader), "ascii")
-                partial.replace(file)
+                write_whole(self._file(service.name), json.dumps(leader))
 
     def exit_code(self, name: str) -> int | None:
         """The exit code of a service that this process started; None while it runs."""

@@ -33,7 +33,7 @@ from shelfsync.local.services import (
     stand_in,
     unhealthy_parts,
 )
-from shelfsync.local.state_folder import kept_secret
+from shelfsync.local.state_folder import kept_secret, write_whole
 from shelfsync.local.supervisor import SILENT_S, ServiceFailedError, Supervisor
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def _alone_here(place: Place, what: str) -> Iterator[None]:
             raise ShelfsyncError(
                 f"`{other.get('what')}` (process {other.get('pid')}) is running in {place.home}. Stop it first: make down"
             )
-        (place.run / "stack.json").write_text(json.dumps({"what": what, "pid": os.getpid()}), "utf-8")
+        write_whole(place.run / "stack.json", json.dumps({"what": what, "pid": os.getpid()}))
         yield
     finally:
         lock.release()

@@ -53,6 +53,18 @@ def make_home(home: Path) -> None:
         home.chmod(0o711)
 
 
+def write_whole(file: Path, text: str) -> None:
+    """Replaces the file at once: whoever reads it meanwhile, or after a kill, has the old text or the new one, whole."""
+    descriptor, partial = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".partial", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        Path(partial).replace(file)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
 def kept_secret(file: Path, make: Callable[[], str]) -> str:
     """The secret in `file`, created for its owner alone (mode 600) at the first call; simultaneous callers get the same secret."""
     if not file.exists():

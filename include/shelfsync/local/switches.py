@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.local.airflow_api import AirflowApi
+from shelfsync.local.state_folder import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -94,7 +95,5 @@ def read(marker: Path) -> frozenset[str]:
 
 
 def write(marker: Path, known: Iterable[str]) -> None:
-    """Replaces the file atomically."""
-    partial = marker.with_suffix(".partial")
-    partial.write_text(json.dumps(sorted(known)), "utf-8")
-    partial.replace(marker)
+    """Remembers these DAGs in the place of all before."""
+    write_whole(marker, json.dumps(sorted(known)))

@@ -24,7 +24,7 @@ from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import CUSTOMERS
 from shelfsync.local.stack import StackOptions, living, running_stack, stop_leftovers
-from shelfsync.local.state_folder import Place
+from shelfsync.local.state_folder import Place, write_whole
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings
@@ -94,7 +94,7 @@ def keep(settings: Settings, wanted: StackOptions) -> None:
         switches.switch(stack, settings.local.paused_dags, _echo)
         ready = place.run / READY
         try:
-            ready.write_text(json.dumps(asdict(guide.running(stack, wanted))), "utf-8")
+            write_whole(ready, json.dumps(asdict(guide.running(stack, wanted))))
             while True:
                 time.sleep(LOOK_EVERY_S)
                 try:

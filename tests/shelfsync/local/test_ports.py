@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,26 @@ def test_a_port_is_remembered_and_nonsense_is_not(tmp_path: Path) -> None:
     assert remembered_port(file) is None
     remember_port(file, 8123)
     assert remembered_port(file) == 8123
+
+
+def test_who_reads_while_another_remembers_has_the_old_port_or_the_new_one(tmp_path: Path) -> None:
+    file, ended, seen = tmp_path / "port", threading.Event(), set()
+    remember_port(file, 8123)
+
+    def read() -> None:
+        while not ended.is_set():
+            seen.add(remembered_port(file))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(500):
+            remember_port(file, (8123, 54321)[number % 2])
+    finally:
+        ended.set()
+        reader.join()
+    assert seen <= {8123, 54321}
+    assert [one.name for one in tmp_path.iterdir()] == ["port"]
 
 
 @pytest.mark.parametrize("nonsense", ["", "x", "0", "-4", "65536"])
