@@ -159,7 +159,23 @@ def test_a_receiver_without_tls_is_refused() -> None:
     )
 
 
-def test_each_chain_has_its_receiver_its_alerts_and_its_host() -> None:
+def webhook_of(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The webhook's settings of a pod with these variables."""
+    with monkeypatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
+            patch.delenv(name)
+        for name, value in given.items():
+            if name.startswith("SHELFSYNC_") and not name.endswith("_FILE"):
+                patch.setenv(name, value)
+        return read_settings().webhook
+
+
+def test_a_receiver_listens_beyond_its_pod(monkeypatch) -> None:
+    webhook = webhook_of(variables("shelfsync-receiver"), monkeypatch)
+    assert (webhook.host, webhook.port) == ("0.0.0.0", 8480)
+
+
+def test_each_chain_has_its_receiver_its_alerts_and_its_host(monkeypatch) -> None:
     found = rendered(*CHAINS)
     named = {(one["kind"], one["metadata"]["name"]): one for one in found}
     for chain, name in (("north", "north"), ("south_east", "south-east")):
@@ -168,7 +184,9 @@ def test_each_chain_has_its_receiver_its_alerts_and_its_host() -> None:
         given = {one["name"]: one["value"] for one in there["env"]}
         assert given["SHELFSYNC_CHAIN"] == chain
         assert given[f"SHELFSYNC_CHAINS__{chain.upper()}__WEBHOOK__SECRET_FILE"].startswith(MOUNTED)
-        assert given["SHELFSYNC_WEBHOOK__PROXIES"] == "10.0.0.7"
+        webhook = webhook_of(given, monkeypatch)
+        assert (webhook.host, webhook.port) == ("0.0.0.0", 8480)
+        assert [str(one) for one in webhook.proxies] == ["10.0.0.7/32"]
         (volume,) = deployment["spec"]["template"]["spec"]["volumes"]
         assert volume["secret"]["secretName"] == f"shelfsync-receiver-{name}"
         selector = named["Service", f"shelfsync-receiver-{name}"]["spec"]["selector"]
