@@ -34,6 +34,4 @@ def _known(context: Context, vendor: str) -> pa.Table:
 
     with context.engine.connect() as connection:
         path = extracts.categories_of(connection, vendor)
-    if path is None or not context.lake.exists(path):
-        return SCHEMA.empty_table()
-    return context.lake.read_table(path)
+    return context.lake.read_if_kept(path, SCHEMA)
