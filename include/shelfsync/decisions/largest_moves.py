@@ -18,8 +18,14 @@ ORDERS = ("largest move", "value", "SKU")
 """How held rows can be sorted."""
 
 
-def ordered(table: Any, *, first: int = 0, rows: int | None = None, order: str = ORDERS[0]) -> list[dict[str, Any]]:
-    """The rows, each with its `percent` and `value`: the change of the price, and what it makes over the stock; None: unknown.
+def ordered(table: Any, *, rows: int) -> list[dict[str, Any]]:
+    """The first rows by their move, as `in_order`."""
+    found: list[dict[str, Any]] = in_order(table, ORDERS[0]).slice(0, rows).to_pylist()
+    return found
+
+
+def in_order(table: Any, order: str) -> Any:
+    """The rows, each with its `percent` and `value`: the change of the price, and what it makes over the stock; null: unknown.
 
     The first have the largest move of the price, up or down alike, or the largest value. Then, and else, by SKU.
     """
@@ -29,18 +35,13 @@ def ordered(table: Any, *, first: int = 0, rows: int | None = None, order: str =
     percent = pc.multiply(pc.subtract(table["move"], 1), 100)
     table = table.append_column("percent", percent).append_column("value", value)
     if order == "SKU":
-        return _cut(table.sort_by("sku"), first, rows)
+        return table.sort_by("sku")
     if order == "value":
-        return _cut(table.sort_by([("value", "descending"), ("sku", "ascending")]), first, rows)
+        return table.sort_by([("value", "descending"), ("sku", "ascending")])
     safe = pc.if_else(pc.greater_equal(table["move"], 0).fill_null(False), table["move"], 1.0)
     far = pc.abs(pc.ln(safe))  # infinite for a price of zero
     keyed = table.append_column("far", far).sort_by([("far", "descending"), ("sku", "ascending")])
-    return _cut(keyed.drop_columns(["far"]), first, rows)
-
-
-def _cut(table: Any, first: int, rows: int | None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = table.slice(first, rows).to_pylist()
-    return found
+    return keyed.drop_columns(["far"])
 
 
 def _values(table: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -20,7 +21,7 @@ from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_values
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
-from shelfsync.pages.rows_file import csv_file
+from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import (
     Decider,
     First,
@@ -116,7 +117,8 @@ def hold(
     request: Request, number: Number, first: First = 0, order: Text = ORDERS[0], category: Text = ""
 ) -> HTMLResponse:
     """One hold with its rows, or those of a category, 500 a page. The largest price changes come first, unless the address asks for another order."""
-    found = _shown(request, number, first, ROWS + 1, order, category)
+    with _errors(order):
+        found = lists.shown(context(request), number, first=first, rows=ROWS + 1, order=order, category=category)
     after = first + ROWS if len(found["rows_shown"]) > ROWS else None
     known = lists.categories(context(request), found)
     kept = {"category": category} if category else {}
@@ -140,31 +142,19 @@ def hold(
 @HOLDS.router.get("/holds/{number}/rows.csv")
 def hold_rows(request: Request, number: Number, order: Text = ORDERS[0], category: Text = "") -> StreamingResponse:
     """All rows of a hold, or those of a category, in this order: for each value the one before and the ERP's."""
-    found = _shown(request, number, 0, 1, order, category)
-    moved = ("percent", "value") if "price" in found["values"] else ()
-    names = [
-        "sku",
-        "name",
-        *found["facts"],
-        *(f"{one}{end}" for one in found["values"] for end in ("_before", "")),
-        *moved,
-    ]
-
-    def pages() -> Iterator[list[list[Any]]]:
-        first = 0
-        while rows := _shown(request, number, first, ROWS_OF_FILE, order, category)["rows_shown"]:
-            yield [[row[name] for name in names] for row in rows]
-            first += len(rows)
-
-    return csv_file(names, pages(), f"hold-{number}.csv")
+    app = context(request)
+    with _errors(order):
+        names, parts = lists.every_row(app, number, order=order, category=category, most=ROWS_OF_FILE)
+    return rows_file(app, names, parts, f"hold-{number}.csv")
 
 
-def _shown(request: Request, number: int, first: int, rows: int, order: str, category: str) -> dict[str, Any]:
-    """What `lists.shown` returns; the answer 404 for a hold or an order that does not exist."""
+@contextlib.contextmanager
+def _errors(order: str) -> Iterator[None]:
+    """The answer 404 for a hold or an order that does not exist."""
     if order not in ORDERS:
         raise HTTPException(HTTP_404_NOT_FOUND, f"A hold has no order {order!r}. Choose one of {', '.join(ORDERS)}.")
     try:
-        return lists.shown(context(request), number, first=first, rows=rows, order=order, category=category)
+        yield
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
 

@@ -15,7 +15,7 @@ from shelfsync.decisions.steps.decide import need_thresholds
 from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -186,7 +186,7 @@ def shown(
 
     `first` and `rows` select a page of the rows, of a category alone if one is named. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
     subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing;
-    `percent` and `value` are those of `moves.ordered`.
+    `percent` and `value` are those of `moves.in_order`.
     `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
     `mark`: what an answer names, so that it decides exactly what is shown here.
     """
@@ -194,17 +194,42 @@ def shown(
         hold = known_hold(connection, hold_id)
         decided = holds.decisions_of(connection, hold_id)
     subject = context.subjects[hold.subject]
+    table = _in_words(context, hold, _sorted(context, hold, order, category).slice(first, rows))
+    columns = {"facts": subject.facts, "values": subject.values}
+    return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
+
+
+def every_row(
+    context: Context, hold_id: int, *, order: str, category: str, most: int
+) -> tuple[list[str], Iterator[list[dict[str, Any]]]]:
+    """The columns of a file of a hold's rows, and all rows as `shown` has them, `most` at a time. The rows are read and sorted once."""
+    with context.engine.connect() as connection:
+        hold = known_hold(connection, hold_id)
+    subject = context.subjects[hold.subject]
+    pairs = [f"{name}{end}" for name in subject.values for end in ("_before", "")]
+    moved = ["percent", "value"] if "price" in subject.values else []
+    table = _sorted(context, hold, order, category)
+    parts = (_in_words(context, hold, table.slice(first, most)) for first in range(0, table.num_rows, most))
+    return ["sku", "name", *subject.facts, *pairs, *moved], parts
+
+
+def _sorted(context: Context, hold: Hold, order: str, category: str) -> pa.Table:
+    """The rows of a hold, of a category alone if one is named."""
+    subject = context.subjects[hold.subject]
     held = subject.rows(context, hold)
     if category:
         held = _among(held, subject.skus_of_category(context, hold.vendor, category))
-    table = moves.ordered(held, first=first, rows=rows, order=order)
-    names = subject.names(context, hold.vendor, {row["sku"] for row in table})
-    table = [
+    return moves.in_order(held, order)
+
+
+def _in_words(context: Context, hold: Hold, table: pa.Table) -> list[dict[str, Any]]:
+    """Each row with the name of its product, and its facts as a person reads them."""
+    subject, rows = context.subjects[hold.subject], table.to_pylist()
+    names = subject.names(context, hold.vendor, {row["sku"] for row in rows})
+    return [
         {**row, **{fact: subject.in_words(fact, row[fact]) for fact in subject.facts}, "name": names.get(row["sku"])}
-        for row in table
+        for row in rows
     ]
-    columns = {"facts": subject.facts, "values": subject.values}
-    return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
 
 
 def categories(context: Context, hold: Mapping[str, Any]) -> list[str]:
