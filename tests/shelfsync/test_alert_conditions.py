@@ -411,7 +411,7 @@ def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arri
         chat.refuses = True
         assert alert_conditions.watch(watched)["refused"] == {heartbeat.SETTING: "status 503"}
         route = AlertRoute(name="chat", address=chat.address)
-        outages.failed(context.engine, outages.PLATFORM, "503")
+        outages.failed(context.engine, outages.ERP, "no connection")
         older(context, "ledger.outage", "began_at", 2)
         assert set(alert_conditions.watch(with_alerts(watched, routes=(route,)))["refused"]) == {"chat"}
         assert alert_conditions.watch(with_alerts(watched, routes=(route,)))["refused"] == {}, (
