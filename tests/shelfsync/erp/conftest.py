@@ -65,3 +65,14 @@ def erp_engine(erp_url: str) -> Iterator[sa.Engine]:
     engine = sa.create_engine(erp_url, poolclass=sa.NullPool)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def thousand_rows(erp_engine: sa.Engine, erp_url: str) -> dict[str, Any]:
+    """1,000 rows in that database, as the settings that read them."""
+    with erp_engine.begin() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE item AS SELECT 'store-' || mod(i, 2) AS vendor, lpad(i::text, 6, '0') AS sku, i::numeric / 1000 AS price,"
+            " i AS quantity, mod(i, 10) > 0 AS active, i::float8 / 3 AS weight FROM generate_series(1, 1000) AS i"
+        )
+    return {"url": erp_url, "sql": "SELECT * FROM item ORDER BY sku", "chunk_rows": 100}

@@ -48,20 +48,9 @@ def test_any_value_in_sqlite_is_read_as_its_exact_text_and_complete(read, rows, 
 
 
 @pytest.fixture
-def erp(erp_engine, erp_url):
-    """1,000 rows in PostgreSQL."""
-    with erp_engine.begin() as connection:
-        connection.exec_driver_sql(
-            "CREATE TABLE item AS SELECT 'store-' || mod(i, 2) AS vendor, lpad(i::text, 6, '0') AS sku, i::numeric / 1000 AS price,"
-            " i AS quantity, mod(i, 10) > 0 AS active, i::float8 / 3 AS weight FROM generate_series(1, 1000) AS i"
-        )
-    return {"url": erp_url, "sql": "SELECT * FROM item ORDER BY sku", "chunk_rows": 100}
-
-
-@pytest.fixture
-def wide(erp):
+def wide(thousand_rows):
     """The same rows with a text so long that no buffer takes them all."""
-    return {**erp, "sql": "SELECT *, repeat('x', 20000) AS note FROM item ORDER BY sku"}
+    return {**thousand_rows, "sql": "SELECT *, repeat('x', 20000) AS note FROM item ORDER BY sku"}
 
 
 def execute(engine, sql):
@@ -70,8 +59,8 @@ def execute(engine, sql):
 
 
 @pytest.mark.parametrize("driver", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2", "postgres"])
-def test_postgresql_is_read_by_any_of_its_drivers(read, erp, driver):
-    reading = read(**{**erp, "url": erp["url"].replace("postgresql+psycopg", driver)})
+def test_postgresql_is_read_by_any_of_its_drivers(read, thousand_rows, driver):
+    reading = read(**{**thousand_rows, "url": thousand_rows["url"].replace("postgresql+psycopg", driver)})
     assert len(reading.chunks) == 10
     assert reading.rows[6] == {
         "row_number": 7, "vendor": "store-1", "sku": "000007", "barcode": None, "price": "0.00700000000000000000", "quantity": "7",
@@ -81,14 +70,14 @@ def test_postgresql_is_read_by_any_of_its_drivers(read, erp, driver):
     assert "second count" in reading.proof.how
 
 
-def test_colons_and_percent_signs_in_the_select_mean_themselves(read, erp):
+def test_colons_and_percent_signs_in_the_select_mean_themselves(read, thousand_rows):
     sql = "SELECT 'a:b :c 5%s %(x)s'::text AS sku, 'v' AS vendor, 1 AS price WHERE 'x' LIKE '%' -- the end;"
-    [row] = read(url=erp["url"], sql=f"{sql}\n;\n-- and after it\n").rows
+    [row] = read(url=thousand_rows["url"], sql=f"{sql}\n;\n-- and after it\n").rows
     assert row["sku"] == "a:b :c 5%s %(x)s"
 
 
-def test_what_the_erp_books_while_it_is_read_is_not_seen_and_the_proof_holds(erp, erp_engine):
-    with open_source(ErpSettings(**erp)).read() as extract:
+def test_what_the_erp_books_while_it_is_read_is_not_seen_and_the_proof_holds(thousand_rows, erp_engine):
+    with open_source(ErpSettings(**thousand_rows)).read() as extract:
         chunks = iter(extract)
         seen = [next(chunks)]
         execute(erp_engine, "UPDATE item SET price = 99")
@@ -135,8 +124,8 @@ def test_a_connection_that_is_cut_between_two_chunks_never_becomes_a_short_extra
             extract.proof()
 
 
-def test_a_proof_before_the_last_chunk_raises(erp):
-    with open_source(ErpSettings(**erp)).read() as extract:
+def test_a_proof_before_the_last_chunk_raises(thousand_rows):
+    with open_source(ErpSettings(**thousand_rows)).read() as extract:
         next(iter(extract))
         with pytest.raises(IncompleteExtractError, match=r"100 rows so far"):
             extract.proof()
@@ -152,18 +141,18 @@ def test_an_extract_that_is_left_early_gives_the_connection_back(wide, erp_engin
             assert time.monotonic() < deadline
 
 
-def test_an_erp_without_a_row_is_an_error_and_not_an_empty_store(erp, read):
+def test_an_erp_without_a_row_is_an_error_and_not_an_empty_store(thousand_rows, read):
     with pytest.raises(IncompleteExtractError, match="no row at all"):
-        read(**{**erp, "sql": "SELECT * FROM item WHERE false"})
+        read(**{**thousand_rows, "sql": "SELECT * FROM item WHERE false"})
 
 
-def test_the_extract_cannot_write(erp, erp_engine, read):
+def test_the_extract_cannot_write(thousand_rows, erp_engine, read):
     execute(
         erp_engine,
         "CREATE FUNCTION sell() RETURNS int LANGUAGE sql VOLATILE AS $$ UPDATE item SET quantity = 0 RETURNING 1 $$",
     )
     with pytest.raises(ConfigurationError, match="read-only"):
-        read(**{**erp, "sql": "SELECT vendor, sku, sell() AS quantity FROM item"})
+        read(**{**thousand_rows, "sql": "SELECT vendor, sku, sell() AS quantity FROM item"})
     with erp_engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT min(quantity) FROM item").scalar() == 1
 
@@ -177,14 +166,14 @@ def test_sqlite_cannot_be_written_either(tmp_path, read):
         read(url=f"sqlite:///{file}", sql="DELETE FROM item RETURNING vendor, sku, price")
 
 
-def test_an_erp_that_is_locked_is_given_up_after_the_timeout(erp, erp_engine, read):
+def test_an_erp_that_is_locked_is_given_up_after_the_timeout(thousand_rows, erp_engine, read):
     with erp_engine.begin() as connection:
         connection.exec_driver_sql("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(IncompleteExtractError, match=r"broke off after 0 rows: .*timeout.*TIMEOUT_S") as late:
-            read(**erp, timeout_s=0.2)
+            read(**thousand_rows, timeout_s=0.2)
         assert late.value.exit_code == ExitCode.TRY_AGAIN
         with pytest.raises(ConfigurationError, match=r"TIMEOUT_S: .* did not answer the SELECT in time"):
-            open_source(ErpSettings(**erp, timeout_s=0.2)).check()
+            open_source(ErpSettings(**thousand_rows, timeout_s=0.2)).check()
 
 
 def test_a_server_that_no_longer_answers_is_hung_up_on(wide, erp_engine):
@@ -224,15 +213,15 @@ def test_one_broken_text_in_the_database_is_one_marked_row(tmp_path, read):
     assert [row["sku"] for row in reading.rows] == ["Caf\ufffd\\xe9", "Café"]
 
 
-def test_an_error_in_the_middle_of_the_rows_is_no_short_extract(erp, read):
+def test_an_error_in_the_middle_of_the_rows_is_no_short_extract(thousand_rows, read):
     with pytest.raises(
         ConfigurationError, match=r"cannot compute a value of a row .* after 400 rows: division by zero"
     ):
-        read(**{**erp, "sql": "SELECT vendor, sku, 1 / (quantity - 450) AS price FROM item"})
+        read(**{**thousand_rows, "sql": "SELECT vendor, sku, 1 / (quantity - 450) AS price FROM item"})
 
 
-def test_columns_constants_and_both_from_one_column(erp, read):
-    settings = {**erp, "sql": 'SELECT sku AS "Item Code", price AS "PREIS" FROM item WHERE quantity = 5'}
+def test_columns_constants_and_both_from_one_column(thousand_rows, read):
+    settings = {**thousand_rows, "sql": 'SELECT sku AS "Item Code", price AS "PREIS" FROM item WHERE quantity = 5'}
     [row] = read(
         **settings,
         columns={"sku": "Item Code", "barcode": "item code", "price": "preis"},
@@ -243,13 +232,13 @@ def test_columns_constants_and_both_from_one_column(erp, read):
     assert Decimal(row["price"]) == Decimal("0.005")
 
 
-def test_a_server_that_is_away_when_the_reading_begins_may_be_tried_again(tmp_path, read, erp):
-    url = sa.make_url(erp["url"]).set(port=1).render_as_string(hide_password=False)
+def test_a_server_that_is_away_when_the_reading_begins_may_be_tried_again(tmp_path, read, thousand_rows):
+    url = sa.make_url(thousand_rows["url"]).set(port=1).render_as_string(hide_password=False)
     with pytest.raises(TryAgainError, match="cannot be reached"):
-        read(**{**erp, "url": url})
+        read(**{**thousand_rows, "url": url})
 
 
-def test_the_select_may_stand_in_a_file(tmp_path, read, erp):
+def test_the_select_may_stand_in_a_file(tmp_path, read, thousand_rows):
     file = tmp_path / "extract.sql"
-    file.write_text("\ufeff-- what we sell\n" + erp["sql"] + ";\n", encoding="utf-8")
-    assert len(read(url=erp["url"], sql_file=file).rows) == 1000
+    file.write_text("\ufeff-- what we sell\n" + thousand_rows["sql"] + ";\n", encoding="utf-8")
+    assert len(read(url=thousand_rows["url"], sql_file=file).rows) == 1000
