@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from shelfsync.settings_file import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True)
@@ -55,26 +56,25 @@ def make_home(home: Path) -> None:
 
 def write_whole(file: Path, text: str) -> None:
     """Replaces the file at once: whoever reads it meanwhile, or after a kill, has the old text or the new one, whole."""
-    descriptor, partial = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".partial", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            opened.write(text)
-        Path(partial).replace(file)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with _partial(file, text) as partial:
+        partial.replace(file)
 
 
 def kept_secret(file: Path, make: Callable[[], str]) -> str:
     """The secret in `file`, created for its owner alone (mode 600) at the first call; simultaneous callers get the same secret."""
     if not file.exists():
-        descriptor, partial = tempfile.mkstemp(prefix=f"{file.name}.", dir=file.parent)  # mode 600
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            opened.write(make())
-        try:
+        with _partial(file, make()) as partial, contextlib.suppress(FileExistsError):
             os.link(partial, file)  # appears whole, and only if no other process was faster
-        except FileExistsError:
-            pass
-        finally:
-            Path(partial).unlink()
     return file.read_text("utf-8")
+
+
+@contextlib.contextmanager
+def _partial(file: Path, text: str) -> Iterator[Path]:
+    """A file with this text beside `file`, of mode 600; it is gone at the end unless it took that place."""
+    descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".partial", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
