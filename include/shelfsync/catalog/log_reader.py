@@ -51,14 +51,12 @@ def parse_log(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = 
     `whole`: the length of the file was proven, so a last line without a line break is a line. Raises a TruncatedLogError with the
     complete lines if the file is truncated, and a DataError if it is no log (a web page, JSON, nothing, damaged gzip).
     """
-    tables: list[pa.Table] = []
+    tables = [LOG.empty_table()]
     try:
         tables.extend(_read(file, whole=whole, expanded_max_bytes=expanded_max_bytes))
     except TruncatedLogError as error:
-        raise TruncatedLogError(
-            error.problem, pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()
-        ) from None
-    return pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()
+        raise TruncatedLogError(error.problem, pa.concat_tables(tables).combine_chunks()) from None
+    return pa.concat_tables(tables).combine_chunks()
 
 
 def _read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPANDED_BYTES_MAX) -> Iterator[pa.Table]:
