@@ -5,6 +5,7 @@ project.
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import os
 import re
@@ -75,7 +76,9 @@ def helm(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([HELM, *words], capture_output=True, text=True, check=False, timeout=120)
 
 
+@functools.cache
 def rendered(*options: str) -> list[dict[str, Any]]:
+    """What Helm makes of the chart; the tests read it and change nothing in it."""
     done = helm("template", "shelfsync", str(CHART), *options)
     assert done.returncode == 0, done.stderr
     return [one for one in yaml.safe_load_all(done.stdout) if one]
