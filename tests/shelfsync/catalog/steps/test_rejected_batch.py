@@ -21,6 +21,13 @@ def _strict(make_world, skus, bad):
     return world
 
 
+def _at_two(world, skus):
+    """The store has these products, and the ERP wants 2.00 for each."""
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00")
+
+
 def _good(world):
     return {sku for sku, shown in world.shown().items() if float(shown["price"]) == 2.0}
 
@@ -139,9 +146,7 @@ def _breaks_the_worker(world, sku):
 @pytest.mark.slow
 def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_others_arrive(world):
     skus = [f"s{number:03}" for number in range(32)]
-    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
-    for sku in skus:
-        world.erp.put("store-001", sku, "2.00")
+    _at_two(world, skus)
     _breaks_the_worker(world, "s000")  # the very first, which every cut leaves to the end
     summaries = [world.sync("delta") for _ in range(8)]
     assert [summary["accepted"] for summary in summaries[:2]] == [0, 0]  # it may be trouble of the moment
@@ -161,9 +166,7 @@ def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_ot
 @pytest.mark.slow
 def test_a_search_among_failing_jobs_goes_on_over_deltas_that_leave_it_no_time_to_end(world):
     skus = [f"s{number:03}" for number in range(16)]
-    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
-    for sku in skus:
-        world.erp.put("store-001", sku, "2.00")
+    _at_two(world, skus)
     _breaks_the_worker(world, "s000")
     for number in range(11):
         if number == 4:
@@ -183,9 +186,7 @@ def test_a_search_among_failing_jobs_goes_on_over_deltas_that_leave_it_no_time_t
 @pytest.mark.slow
 def test_a_platform_on_which_every_job_fails_gets_fewer_and_fewer_requests_and_an_alarm(world):
     skus = [f"s{number:03}" for number in range(64)]
-    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
-    for sku in skus:
-        world.erp.put("store-001", sku, "2.00")
+    _at_two(world, skus)
     world.platform.faults({"at": "job", "kind": "failed"})
     reports = [world.sync("delta") for _ in range(6)]
     assert 50 <= len(world.sent()) <= 51, "the halves of one cut leave together"
