@@ -253,15 +253,11 @@ class PromotionModel:
         """The platform holds what the ERP wants, and nothing else. What is held for a person stays as it was."""
         held, known = self._in_force(), self._base_prices_known()
         all_have, all_want = self._held_now(), self._wanted_now()
-        moved = held & {(pair[0], pair[1], pair[-1]) for pair in all_want.keys() - all_have.keys()}
-        moved &= {(pair[0], pair[1], pair[-1]) for pair in all_have.keys() - all_want.keys()}
-        waiting = {
-            campaign for _, campaign, _ in moved
-        }  # of other days: its promotion would end the one with the held price
+        gone, new = all_have.keys() - all_want.keys(), all_want.keys() - all_have.keys()
+        of_other_days = held & {*map(_place, gone)} & {*map(_place, new)}
+        waiting = {campaign for _, campaign, _ in of_other_days}  # it would end the promotion that has the held price
         left = {
-            pair
-            for pair in all_have.keys() | all_want.keys()
-            if (pair[0], pair[1], pair[-1]) in held or pair[1] in waiting
+            pair for pair in all_have.keys() | all_want.keys() if _place(pair) in held or _place(pair)[1] in waiting
         }
         for pair in all_want:
             is_known = (pair[0], pair[-1]) in known
@@ -303,6 +299,11 @@ class PromotionModel:
             for row in self._held()
             if row.seen_until_us is None and row.active and row.end_us > now_us
         }
+
+
+def _place(pair: tuple[Any, ...]) -> tuple[str, str, str]:
+    """Vendor, campaign and SKU, whatever the days."""
+    return pair[0], pair[1], pair[-1]
 
 
 def _campaign(display_name: str) -> str:
