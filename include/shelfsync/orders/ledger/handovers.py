@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.orders.ledger.history import first_event
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
 from shelfsync.orders.ledger.too_late import expected_at, too_late
+from shelfsync.orders.order_state import RANK
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -200,23 +201,30 @@ def mark_taken(connection: Connection, hand_over_ids: Collection[int]) -> int:
 
 
 def oldest_not_taken(connection: Connection, *, late_hours: float) -> Sequence[Any]:
-    """(vendor, orders, age_s of the oldest) of open orders and cancellations that no store has taken, planned or not.
+    """(vendor, orders, age_s of the oldest, unknown) of open orders and cancellations that no store has taken, planned or not.
 
-    An order that was handed over counts at any age. A late order that was not handed over counts as `missed` instead.
+    An order that was handed over counts at any age. A late order that was not handed over counts as `missed` instead. `unknown`: one
+    of them whose status is not in the interface, so that it is handed over to nobody; None: none.
     """
+    is_unknown = customer_order.c.status.not_in(tuple(RANK))
     has_it = _has(customer_order.c.order_id, "new", "taken")
     is_handed_over = _has(customer_order.c.order_id, "new", "waiting", "written")
-    new = sa.select(customer_order.c.vendor, customer_order.c.first_seen_at.label("since")).where(
-        customer_order.c.status.in_(OPEN), sa.or_(~too_late(late_hours), is_handed_over), ~has_it
+    new = sa.select(
+        customer_order.c.vendor,
+        customer_order.c.first_seen_at.label("since"),
+        sa.case((is_unknown, customer_order.c.order_id)).label("unknown"),
+    ).where(
+        sa.or_(customer_order.c.status.in_(OPEN), is_unknown), sa.or_(~too_late(late_hours), is_handed_over), ~has_it
     )
     cancelled = (
-        sa.select(customer_order.c.vendor, hand_over.c.created_at)
+        sa.select(customer_order.c.vendor, hand_over.c.created_at, sa.null())
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
         .where(hand_over.c.state.in_(["waiting", "written"]), hand_over.c.kind == "cancelled")
     )
     waiting = sa.union_all(new, cancelled).subquery()
     age = sa.extract("epoch", instant() - sa.func.min(waiting.c.since))
-    query = sa.select(waiting.c.vendor, sa.func.count().label("orders"), age.label("age_s"))
+    unknown = sa.func.min(waiting.c.unknown).label("unknown")
+    query = sa.select(waiting.c.vendor, sa.func.count().label("orders"), age.label("age_s"), unknown)
     return connection.execute(query.group_by(waiting.c.vendor).order_by(age.desc())).all()
 
 

@@ -159,6 +159,11 @@ def _no_way(orders: int) -> str:
 
 def _not_taken(row: Any) -> str:
     what = f"{_store(row)}: {row.orders} orders are not taken, the oldest for {_minutes(row.age_s)}"
+    if row.unknown:
+        return (
+            f"{what}. One has a status that the platform's interface does not name, so no store gets it: `shelfsync orders show {row.unknown}`."
+            " Ask the platform's support what it means."
+        )
     if row.vendor is None:
         return f"{what}. The platform has not reported their store: look at their events, and ask its support."
     return f"{what}. Check that the store's system reads the handed-over documents."

@@ -59,6 +59,31 @@ def test_an_order_is_watched_though_it_could_not_even_be_planned(world):
     assert len(world.app.orders.watch_stores()) == 1
 
 
+def test_an_order_of_which_only_an_unknown_status_is_known_is_an_alarm_until_another_comes(world):
+    """What the word means is not known, so the order goes to no store by itself; its customer may wait all the same."""
+    world.platform.faults({"at": "order_webhook", "kind": "lost", "after": 0})
+    order = world.place("MILK")
+    world.platform.until_quiescent()
+    world.send_event(world.shown(order) | {"status": "PREPARING"})
+    world.app.orders.take()
+    change(world, "UPDATE ledger.customer_order SET first_seen_at = now() - interval '10 minutes'")
+    world.app.orders.hand_over()
+    assert world.documents() == []
+    (alarm,) = world.app.orders.watch_stores()
+    assert "store store-001: 1 orders are not taken, the oldest for 10 minutes" in alarm
+    assert f"`shelfsync orders show {order['order_id']}`" in alarm
+    assert world.app.status()["orders"]["not_taken"] == 1
+    world.send_event(world.shown(order))
+    world.app.orders.take()
+    world.app.orders.hand_over()
+    assert len(world.documents()) == 1
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.app.orders.hand_over()
+    world.app.orders.watch_stores()
+    assert world.app.orders.today()["alarms"] == []
+
+
 def test_an_order_fulfilled_without_being_taken_raises_no_alarm(world):
     order = world.place("MILK")
     world.receive_events()
