@@ -279,15 +279,15 @@ def test_after_a_lost_connection_the_wait_looks_once_at_everything(webhook_world
 def test_a_notification_during_a_look_is_not_lost():
     from shelfsync.inbox.events import Subscription
 
-    async def took(*during: str) -> float:
+    async def took(*during: str, at_most_s: float = 60) -> float:
         subscription = Subscription()
         subscription.look()
         for job in during:
             subscription.notify(job)
         began = time.monotonic()
-        await subscription.pause(0.5, {"7"})
+        await subscription.pause(at_most_s, {"7"})
         return time.monotonic() - began
 
-    assert asyncio.run(took("7")) < 0.4
-    assert asyncio.run(took("8")) >= 0.4
-    assert asyncio.run(took(*map(str, range(5000, 8000)))) < 0.4, "beyond what is kept, every notification counts"
+    assert asyncio.run(took("7")) < 30
+    assert asyncio.run(took("8", at_most_s=0.5)) >= 0.4
+    assert asyncio.run(took(*map(str, range(5000, 8000)))) < 30, "beyond what is kept, every notification counts"
