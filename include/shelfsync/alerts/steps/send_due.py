@@ -7,6 +7,7 @@ route knows it by that; else with a sentence that it may be a repeat.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from shelfsync.alerts.message import body, key, title, urgency
 from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.store.metadata import instant
+from shelfsync.store.session_lock import unlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy.engine import Connection
 
@@ -41,7 +43,7 @@ KEPT_TRIES = 5
 a pager go as their incident."""
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
-_LOCK = 7_305_003  # a number of its own: sending may take minutes, and loads lock 7_305_002
+_LOCK = {"kind": 7_305_003, "number": 0}
 """One process sends at a time: two would send the same message."""
 
 
@@ -59,40 +61,49 @@ def send_due(context: Context) -> dict[str, Any]:
 
 def _send_all(context: Context, routes: dict[str, AlertRoute]) -> dict[str, Any]:
     """Sends what is due for these routes."""
-    result: dict[str, Any] = {"sent": {}, "refused": {}}
-    with context.engine.connect() as guard:
-        if not guard.execute(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar_one():
-            return result
+    with _alone(context) as alone:
+        return _send_alone(context, routes) if alone else {"sent": {}, "refused": {}}
+
+
+@contextlib.contextmanager
+def _alone(context: Context) -> Iterator[bool]:
+    """Whether no other process sends until the block ends. Without a transaction: a slow route may take longer than one may be idle."""
+    with context.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        alone = session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), _LOCK).scalar_one()
         try:
-            with context.engine.begin() as connection:
-                _owe(connection, context, routes.values())
-                interrupted = {one.route: one for one in outbox.interrupted(connection) if one.route in routes}
-                waiting = {name: due for name, due in outbox.due(connection).items() if name in routes}
-            for name in [*waiting, *interrupted]:  # what killed a sender may kill it again
-                address = routes[name].address.get_secret_value()
-                if channel.connection_of(address) is not None:
-                    number = len(waiting[name] if name in waiting else interrupted[name].messages)
-                    result["refused"][name] = (
-                        f"{number} messages wait for the DAG alerts_watch, which knows the connection"
-                    )
-                    continue
-                again = name in interrupted
-                together = [interrupted[name]] if again else _composed(context, name, address, waiting[name])
-                for sending in together:
-                    error = _send(context, routes[name], sending, again=again)
-                    if error is not None:
-                        result["refused"][name] = error
-                        break
-                    result["sent"][name] = result["sent"].get(name, 0) + len(sending.messages)
-            with context.engine.begin() as connection:
-                away = {
-                    ("route_away", name): f"the route {name} refused {tries} times what was sent to it: {error}"
-                    for name, (tries, error) in outbox.failures(connection).items()
-                    if tries >= AWAY_AFTER
-                }
-                alerts.keep(connection, ("route_away",), away)
+            yield alone
         finally:
-            guard.execute(sa.text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+            if alone:
+                unlock(session, "pg_advisory_unlock", **_LOCK)
+
+
+def _send_alone(context: Context, routes: dict[str, AlertRoute]) -> dict[str, Any]:
+    result: dict[str, Any] = {"sent": {}, "refused": {}}
+    with context.engine.begin() as connection:
+        _owe(connection, context, routes.values())
+        interrupted = {one.route: one for one in outbox.interrupted(connection) if one.route in routes}
+        waiting = {name: due for name, due in outbox.due(connection).items() if name in routes}
+    for name in [*waiting, *interrupted]:  # what killed a sender may kill it again
+        address = routes[name].address.get_secret_value()
+        if channel.connection_of(address) is not None:
+            number = len(waiting[name] if name in waiting else interrupted[name].messages)
+            result["refused"][name] = f"{number} messages wait for the DAG alerts_watch, which knows the connection"
+            continue
+        again = name in interrupted
+        together = [interrupted[name]] if again else _composed(context, name, address, waiting[name])
+        for sending in together:
+            error = _send(context, routes[name], sending, again=again)
+            if error is not None:
+                result["refused"][name] = error
+                break
+            result["sent"][name] = result["sent"].get(name, 0) + len(sending.messages)
+    with context.engine.begin() as connection:
+        away = {
+            ("route_away", name): f"the route {name} refused {tries} times what was sent to it: {error}"
+            for name, (tries, error) in outbox.failures(connection).items()
+            if tries >= AWAY_AFTER
+        }
+        alerts.keep(connection, ("route_away",), away)
     return result
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
+import time
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +15,7 @@ from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.ledger.tables import alert, alert_message
 from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.store import engine as store_engine
 
 
 @pytest.fixture
@@ -189,6 +192,28 @@ def test_two_senders_send_it_once(context, chat):
     for thread in threads:
         thread.join()
     send_due.send_due(context)
+    assert len(chat.taken) == 1
+
+
+def test_a_route_slower_than_a_transaction_may_be_idle_gets_its_message_once(context, chat, monkeypatch):
+    monkeypatch.setattr(store_engine, "IDLE_IN_TRANSACTION_S", 1)
+    engine = store_engine.create_engine(context.settings.database_url.get_secret_value())
+    others = []
+
+    def wait_long():
+        chat.arrived = lambda: None
+        time.sleep(3)
+        others.append(send_due.send_due(context))
+
+    chat.arrived = wait_long
+    try:
+        assert found(dataclasses.replace(context, engine=engine), one="one: late") == {
+            "sent": {"ops": 1},
+            "refused": {},
+        }
+    finally:
+        engine.dispose()
+    assert others == [{"sent": {}, "refused": {}}]
     assert len(chat.taken) == 1
 
 
