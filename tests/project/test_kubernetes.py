@@ -29,6 +29,7 @@ from shelfsync.local import init
 from shelfsync.local.airflow_home import AirflowKeys
 from shelfsync.local.services import Addresses, services
 from shelfsync.migrations.upgrade import upgrade
+from shelfsync.receiver.endpoints import PATHS
 from shelfsync.settings import read_settings
 from shelfsync.settings.reading import database_of_chain
 from shelfsync.settings_file import PROJECT
@@ -162,15 +163,19 @@ def test_a_receiver_without_tls_is_refused() -> None:
     )
 
 
-def webhook_of(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The webhook's settings of a pod with these variables."""
+def settings_of(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The settings of a pod with these variables."""
     with monkeypatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
             patch.delenv(name)
         for name, value in given.items():
             if name.startswith("SHELFSYNC_") and not name.endswith("_FILE"):
                 patch.setenv(name, value)
-        return read_settings().webhook
+        return read_settings()
+
+
+def webhook_of(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    return settings_of(given, monkeypatch).webhook
 
 
 def test_a_receiver_listens_beyond_its_pod(monkeypatch) -> None:
@@ -199,10 +204,46 @@ def test_each_chain_has_its_receiver_its_alerts_and_its_host(monkeypatch) -> Non
     (ingress,) = (one for one in found if one["kind"] == "Ingress")
     (rule,) = ingress["spec"]["rules"]
     assert rule["host"] == "north.example.com"
-    assert {path["path"]: path["backend"]["service"]["name"] for path in rule["http"]["paths"]} == {
-        "/webhook": "shelfsync-receiver-north",
-        "/picking": "shelfsync-receiver-north",
-    }
+    assert {path["backend"]["service"]["name"] for path in rule["http"]["paths"]} == {"shelfsync-receiver-north"}
+
+
+def test_the_receivers_paths_are_open_to_the_internet_and_no_other() -> None:
+    """Not `/health`, which asks the database."""
+    (ingress,) = (one for one in rendered(*CHAINS) if one["kind"] == "Ingress")
+    (rule,) = ingress["spec"]["rules"]
+    paths = {path["path"]: path["pathType"] for path in rule["http"]["paths"]}
+    assert paths == {**dict.fromkeys(PATHS, "Exact"), "/picking": "Prefix"}
+
+
+def test_a_receiver_has_the_picking_secret_and_those_of_before_if_they_are_named(monkeypatch) -> None:
+    option = "receiver.secretSettings"
+    words = ("ORDERS__PICKING_SECRET=picking-secret", "WEBHOOK__SECRET_PREVIOUS=webhook-secret-previous")
+    found = rendered(*[part for word in words for part in ("--set", f"{option}.{word}")])
+    (there,) = (
+        pod_of(one)["containers"][0]
+        for one in found
+        if (one["kind"], one["metadata"]["name"]) == ("Deployment", "shelfsync-receiver")
+    )
+    given = {one["name"]: one["value"] for one in there["env"]}
+    assert given["SHELFSYNC_ORDERS__PICKING_SECRET_FILE"] == f"{MOUNTED}/picking-secret"
+    assert given["SHELFSYNC_WEBHOOK__SECRET_PREVIOUS_FILE"] == f"{MOUNTED}/webhook-secret-previous"
+    assert given["SHELFSYNC_WEBHOOK__SECRET_FILE"] == f"{MOUNTED}/webhook-secret"
+    webhook_of(given, monkeypatch)  # each is a setting
+
+
+def test_the_receiver_of_the_chain_that_was_alone_keeps_its_database(monkeypatch) -> None:
+    found = rendered("--set", "chains={demo,north}", "--set-string", "settings.SHELFSYNC_CHAINS__DEMO__WAS_ALONE=true")
+    databases = {}
+    for chain in ("demo", "north"):
+        (there,) = (
+            pod_of(one)["containers"][0]
+            for one in found
+            if (one["kind"], one["metadata"]["name"]) == ("Deployment", f"shelfsync-receiver-{chain}")
+        )
+        given = {one["name"]: one["value"] for one in there["env"]}
+        settings = settings_of(given | {"SHELFSYNC_DATABASE_URL": "postgresql://db/shelfsync"}, monkeypatch)
+        databases[chain] = settings.database_url.get_secret_value()
+    assert databases == {"demo": "postgresql://db/shelfsync", "north": "postgresql://db/shelfsync_north"}
 
 
 def test_the_schema_comes_before_everything_else() -> None:
