@@ -117,6 +117,16 @@ class Composed:
             text=True, timeout=timeout_s, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
+    def is_healthy(self, worker: str) -> bool:
+        """By the health check of deploy/compose.production.yaml, in the worker's environment."""
+        production = yaml.safe_load((PROJECT / "deploy/compose.production.yaml").read_text("utf-8"))
+        shell, check = production["services"]["worker"]["healthcheck"]["test"]
+        assert shell == "CMD-SHELL"
+        environment = self.environment("worker") | {"HOSTNAME": worker}
+        return not subprocess.run(
+            ["/bin/sh", "-c", check.replace("$$", "$")], env=environment, cwd=PROJECT, check=False, timeout=60
+        ).returncode
+
     def up(self) -> None:
         """init, then everything that stays; each is started again when it ends."""
         done = self.run("init", *self.command("init"))

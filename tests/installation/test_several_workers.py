@@ -74,6 +74,10 @@ def sync_through_faults(up: Several, faults: tuple[Callable[[Several], None], ..
         done = up.composed.run("scheduler", "shelfsync", "check", "--chain", chain)
         assert done.returncode == 0, done.stdout + done.stderr
         up.airflow.call("PATCH", f"/dags/{dag(chain)}", json={"is_paused": False})
+    assert [up.composed.is_healthy(name) for name in (*up.composed.worker_names, "worker-9")] == [
+        *([True] * up.composed.workers),
+        False,
+    ]
     up.runs = {chain: up.airflow.trigger(dag(chain)) for chain in CHAINS}
     up.note("both syncs triggered")
     assert all(up.differences(chain) for chain in CHAINS)

@@ -139,8 +139,9 @@ def test_every_page_names_its_reader():
 
 
 def _of_compose() -> set[str]:
-    """What docker-compose.yaml takes from `.env`."""
-    return set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yaml").read_text("utf-8")))
+    """What docker-compose.yaml, and the file that production lays over it, take from `.env`."""
+    files = (ROOT / "docker-compose.yaml", ROOT / "deploy/compose.production.yaml")
+    return {name for file in files for name in re.findall(r"\$\{(\w+)", file.read_text("utf-8"))}
 
 
 def test_every_setting_that_a_page_names_is_there():
@@ -164,7 +165,7 @@ def test_every_setting_that_a_page_names_is_there():
 def test_every_abbreviated_setting_is_the_end_of_one():
     """`CUSTOMER_DAYS` or `__COLUMNS`: what stands in capitals in backticks is a setting's end, a value of the interface, or another program's."""
     others = {"ALARMS_URL", "ALLOW_SNAPSHOT_ISOLATION", "AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL", "AWS_PROFILE"}
-    others |= {"AWS_REGION", "NO_COLOR", "OTEL_ON", "SSL_CERT_FILE"}
+    others |= {"AWS_REGION", "FORWARDED_ALLOW_IPS", "NO_COLOR", "OTEL_ON", "SSL_CERT_FILE"}
     contract = (ROOT / "contract/openapi.yaml").read_text("utf-8")
     known = {"_" + row["variable"] for row in shown_settings()}
     others |= _of_compose()

@@ -56,6 +56,7 @@ IDLE_SLEEP_S = "0.3"
 """How long an idle scheduler sleeps before it looks for a task that has ended. A sync is eight tasks in sequence."""
 CHANGEABLE = frozenset(
     {
+        "AIRFLOW__API__BASE_URL",
         "AIRFLOW__CORE__PARALLELISM",
         "AIRFLOW__CORE__LOAD_EXAMPLES",
         "AIRFLOW__CORE__TEST_CONNECTION",
@@ -162,7 +163,12 @@ def services(
     receiving["SHELFSYNC_DATABASE_URL"] = receiver_url
     table = [
         Service(INIT, ("python", "-m", "shelfsync.local.init"), both | {RECEIVER_DATABASE_URL: receiver_url}),
-        Service("api-server", ("airflow", "api-server"), both, f"{addresses.api_url}/api/v2/monitor/health"),
+        Service(
+            "api-server",
+            ("airflow", "api-server", "--proxy-headers"),
+            both,
+            f"{addresses.api_url}/api/v2/monitor/health",
+        ),
         Service("scheduler", ("airflow", "scheduler", "--skip-serve-logs"), both),
         Service("dag-processor", ("airflow", "dag-processor"), both),
         Service("triggerer", ("airflow", "triggerer", "--skip-serve-logs"), both),

@@ -11,10 +11,11 @@ import threading
 import pytest
 import yaml
 
-from shelfsync.local.services import INIT, SANDBOX, STAYING
+from shelfsync.local.services import API_SERVER, INIT, SANDBOX, STAYING
 from shelfsync.settings_file import PROJECT
 
 HEALTH = "http://api-server:8080"
+WITH_WORKERS = ("worker", "redis")
 PARTS = {"scheduler": "scheduler", "dag-processor": "dag_processor", "triggerer": "triggerer"}
 
 
@@ -32,12 +33,20 @@ def test_every_service_that_stays_has_limits_log_rotation_and_a_health_check(pro
     assert {*production} <= {*base}
     assert {*production} >= {"postgres", INIT, *STAYING}
     assert SANDBOX not in production
-    for name in ("postgres", *STAYING):
+    for name in ("postgres", *STAYING, *WITH_WORKERS):
         limits = production[name]["deploy"]["resources"]["limits"]
         assert {*limits} == {"cpus", "memory", "pids"}, name
         assert "healthcheck" in production[name] or "healthcheck" in base[name], name
     for service in production.values():
         assert {*service["logging"]["options"]} == {"max-size", "max-file"}
+
+
+def test_airflow_believes_the_proxy_that_is_named_and_knows_the_address_that_people_type(production, base) -> None:
+    """So its cookies are `Secure` and its links, also those of alerts, lead to people's address."""
+    assert "--proxy-headers" in base[API_SERVER]["command"]
+    assert production[API_SERVER]["environment"] == {"FORWARDED_ALLOW_IPS": "${AIRFLOW_PROXY:-127.0.0.1}"}
+    for name in ("scheduler", "worker", API_SERVER):
+        assert base[name]["environment"]["AIRFLOW__API__BASE_URL"] == "${AIRFLOW_URL:-http://localhost:8080}"
 
 
 @pytest.mark.slow
