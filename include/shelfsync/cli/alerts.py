@@ -29,11 +29,11 @@ Route = Annotated[str | None, typer.Argument(metavar="[ROUTE]", help="The name o
 
 @command(app, "shelfsync alerts list", "shelfsync alerts list --closed --json", name="list")
 def list_alerts(*, closed: Closed = False) -> Answer:
-    """What is wrong now, the most severe first."""
+    """What is wrong now, the most severe first, and which messages persons have muted."""
     from shelfsync.alerts.steps import lists
 
     with opened() as context:
-        found, look = lists.listed(context, closed=closed), lists.look(context)
+        found, look, muted = lists.listed(context, closed=closed), lists.look(context), lists.muted(context)
         routes = len(context.settings.alerts.routes)
     lines = [
         f"{row['alert_id']:>6}  {row['severity']:<7}  {row['kind']:<14}  {_state(row)}  {row['message']}"
@@ -43,7 +43,8 @@ def list_alerts(*, closed: Closed = False) -> Answer:
         lines.append("No route is set, so no person gets a message: SHELFSYNC_ALERTS__ROUTES (docs/how-to/alarms.md)")
     if look["stale"] or not found:
         lines.insert(0, look["line"] if look["stale"] else f"nothing is wrong; {look['line']}")
-    return Answer({"alerts": found, "looked_at": look["looked_at"]}, lines)
+    lines += [row["line"] for row in muted]
+    return Answer({"alerts": found, "muted": muted, "looked_at": look["looked_at"]}, lines)
 
 
 @command(app, "shelfsync alerts show 3", "shelfsync alerts show 3 --json")
@@ -59,6 +60,7 @@ def show(number: Number) -> Answer:
         f"Customers: {row['customers']}",
         f"By itself: {row['by_itself']}",
         f"Runbook: {row['runbook']}",
+        *row["muted"],
     ]
     for message in row["messages"]:
         at = message["sent_at"]
@@ -89,7 +91,7 @@ def acknowledge(number: Numbers, user: User = None) -> Answer:
     "shelfsync alerts mute store_late --duration 0m --reason 'they are back'",
 )
 def mute(kind: Kind, duration: For, subject: Subject = None, reason: Reason = None, user: User = None) -> Answer:
-    """Send no message about a kind of alerts for a time; they are listed all the same."""
+    """Send no message about a kind of alerts for a time, also none that waits; they are listed all the same."""
     from shelfsync.alerts.steps import lists
 
     if not reason:

@@ -45,6 +45,7 @@ def alerts(request: Request) -> HTMLResponse:
         routes=routes,
         titles=_TITLES,
         look=lists.look(app),
+        muted=lists.muted(app),
         **values,
     )
 

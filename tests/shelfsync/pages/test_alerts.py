@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from csv_answer import rows_of
 from shelfsync import alert_conditions
 from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.steps import lists
 
 
 def _keep(world, found):
@@ -43,6 +44,18 @@ def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, bro
     assert rows_of(pages.get("/alerts.csv?kind=erp_away")) == []
     assert "No such alert is over." in pages.get("/alerts?kind=erp_away").text
     assert (pages.get("/alerts/2").status_code, pages.post("/alerts/2/acknowledge").status_code) == (404, 404)
+
+
+def test_what_is_muted_is_listed_with_its_reason_on_the_page(world, browse):
+    _keep(world, {("store_late", "store-001"): "late"})
+    pages = browse(world.app)
+    assert "Muted" not in pages.get("/alerts").text
+    lists.mute(world.app.context, "store_late", "store-001", hours=1, who="ada", why="moving <house>")
+    lists.mute(world.app.context, "disk", None, hours=1, who="bob", why="it is extended")
+    for page in ("/alerts", "/alerts/1"):
+        shown = pages.get(page).text
+        assert ("moving &lt;house&gt;" in shown, "ada" in shown) == (True, True)
+    assert "it is extended" not in pages.get("/alerts/1").text
 
 
 def test_who_may_only_look_takes_no_alert_on(world, browse):

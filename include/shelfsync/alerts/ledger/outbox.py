@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.alerts.ledger.tables import alert, alert_message, alert_sending
+from shelfsync.alerts.ledger.tables import alert, alert_message, alert_mute, alert_sending
 from shelfsync.alerts.message import Due
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
@@ -35,6 +36,13 @@ class Sending:
 _MESSAGE = alert_message.c
 _WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
 _FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
+_MUTED = sa.exists().where(
+    alert.c.alert_id == _MESSAGE.alert_id,
+    alert_mute.c.kind == alert.c.kind,
+    sa.or_(alert_mute.c.subject.is_(None), alert_mute.c.subject == alert.c.subject),
+    alert_mute.c.until_at > instant(),
+)
+"""Whether a person has muted the alert of a message."""
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -79,8 +87,23 @@ def drop(connection: Connection, routes: Collection[str], escalations: Collectio
     connection.execute(alert_sending.delete().where(~begun))  # its alerts may be removed since
 
 
+def hold_muted(connection: Connection, next_at: Mapping[str, dt.datetime]) -> None:
+    """Lets what is muted wait, and what was begun together with it go without it; asked while no other process sends.
+
+    `next_at`: of routes that take messages at some times alone, the next one. What was due while it was muted is due then.
+    """
+    mixed = sa.select(_MESSAGE.route).where(_WAITS, _MESSAGE.sending_at.is_not(None), _MUTED)
+    for route in list(connection.execute(mixed.distinct()).scalars()):
+        begun = alert_message.update().where(_WAITS, _MESSAGE.sending_at.is_not(None), _MESSAGE.route == route)
+        connection.execute(begun.values(sending_at=None))  # it may have arrived, so it keeps its key
+        connection.execute(alert_sending.delete().where(alert_sending.c.route == route))
+    for route, at in next_at.items():
+        late = alert_message.update().where(_FREE, _MESSAGE.route == route, _MESSAGE.due_at <= instant(), _MUTED)
+        connection.execute(late.values(due_at=at))
+
+
 def due(connection: Connection) -> dict[str, list[Due]]:
-    """Route -> the messages that are due, oldest first. None for a route with a sending that has no end: they wait for that."""
+    """Route -> the messages that are due and not muted, oldest first. None for a route with a sending that has no end: they wait for that."""
     opening = alert_message.alias()
     about = (opening.c.alert_id == _MESSAGE.alert_id, opening.c.route == _MESSAGE.route, opening.c.act == "opened")
     first = sa.select(opening.c.key).where(*about, opening.c.key.is_not(None))
@@ -93,7 +116,7 @@ def due(connection: Connection) -> dict[str, list[Due]]:
             *(alert.c.kind, alert.c.subject, alert.c.message, alert.c.opened_at, alert.c.closed_at),
         )
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-        .where(_FREE, _MESSAGE.due_at <= instant(), _MESSAGE.route.not_in(sa.select(alert_sending.c.route)))
+        .where(_FREE, _MESSAGE.due_at <= instant(), _MESSAGE.route.not_in(sa.select(alert_sending.c.route)), ~_MUTED)
         .order_by(_MESSAGE.message_id)
     )
     found: dict[str, list[Due]] = {}
@@ -153,9 +176,9 @@ def refused(
 
 
 def failures(connection: Connection) -> dict[str, tuple[int, str]]:
-    """Route -> (tries of its longest waiting message, the last error), where a message waits that the route has refused."""
+    """Route -> (tries of its longest waiting message, the last error), where a message waits that the route has refused and no person has muted."""
     statement = sa.select(
         _MESSAGE.route, sa.func.max(_MESSAGE.tries).label("tries"), sa.func.max(_MESSAGE.error).label("error")
     )
-    rows = connection.execute(statement.where(_WAITS, _MESSAGE.tries > 0).group_by(_MESSAGE.route))
+    rows = connection.execute(statement.where(_WAITS, _MESSAGE.tries > 0, ~_MUTED).group_by(_MESSAGE.route))
     return {row.route: (row.tries, row.error or "") for row in rows}

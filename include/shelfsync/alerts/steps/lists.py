@@ -71,14 +71,17 @@ def severe(context: Context) -> list[str]:
 
 
 def shown(context: Context, alert_id: int) -> dict[str, Any]:
-    """One alert with its `messages`, and what its kind means. DataError: there is none."""
+    """One alert with its `messages`, what its kind means, and a line of each mute that keeps them back. DataError: there is none."""
     with context.engine.connect() as connection:
         row = alerts.read(connection, alert_id)
     if row is None:
         raise DataError(f"alerts: there is no alert {alert_id}; `shelfsync alerts list --closed` shows the last ones")
     kind = KINDS[row["kind"]]
     about = {"severity": kind.severity, "customers": kind.customers, "by_itself": kind.by_itself, "runbook": kind.page}
-    return {**row, **about}
+    mutes = [
+        one["line"] for one in muted(context) if one["kind"] == row["kind"] and one["subject"] in {None, row["subject"]}
+    ]
+    return {**row, **about, "muted": mutes}
 
 
 def acknowledge(context: Context, numbers: Iterable[int], *, who: str) -> list[dict[str, Any]]:
@@ -106,9 +109,26 @@ def mute(context: Context, kind: str, subject: str | None, *, hours: float, who:
         raise DataError(f"alerts: there is no kind {kind!r}; the kinds are {', '.join(KINDS)}")
     with context.engine.begin() as connection:
         alerts.mute(connection, kind, subject, who=who, why=why, hours=hours)
-        now = [row for row in alerts.mutes(connection) if (row["kind"], row["subject"]) == (kind, subject)]
-    what = kind if subject is None else f"{kind} of {subject}"
-    return f"{what} is muted until {display.instant(now[0]['until_at'])}" if now else f"{what} is not muted"
+    lines = [row["line"] for row in muted(context) if (row["kind"], row["subject"]) == (kind, subject)]
+    return lines[0] if lines else f"{_muted_what(kind, subject)} is not muted"
+
+
+def muted(context: Context) -> list[dict[str, Any]]:
+    """What is muted now: the columns of `ledger.alert_mute`, and `line`, one sentence with its end, the person and the reason."""
+    with context.engine.connect() as connection:
+        rows = alerts.mutes(connection)
+    return [
+        {
+            **row,
+            "line": f"{_muted_what(row['kind'], row['subject'])} is muted until {display.instant(row['until_at'])}"
+            f" by {row['who']}: {row['why']}",
+        }
+        for row in rows
+    ]
+
+
+def _muted_what(kind: str, subject: str | None) -> str:
+    return kind if subject is None else f"{kind} of {subject}"
 
 
 def try_routes(context: Context, name: str | None = None) -> list[dict[str, Any]]:

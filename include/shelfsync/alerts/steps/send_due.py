@@ -168,6 +168,8 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
         if row["route"] in named
     ]
     outbox.owe(connection, rows)
+    held_back = [route for route in routes if route.digest_at is not None or route.quiet_to is not None]
+    outbox.hold_muted(connection, {route.name: due_at(route, now, zone) for route in held_back})
     every = context.settings.alerts.routes  # a wrong one keeps what waits for it
     escalations = [route.name for route in every if route.unacknowledged_minutes]
     outbox.drop(connection, [route.name for route in every], escalations)
