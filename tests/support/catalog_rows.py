@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.snapshot import Normalised, make_snapshot
 from shelfsync.rows.odd_key import Known
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, LOG, QUARANTINE, RAW, SNAPSHOT
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Row = dict[str, Any]
+FULL_ROW: Row = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity": 10}
 
 
 def raw(*rows: Mapping[str, Any], vendor: str = "store-001") -> pa.Table:
@@ -65,6 +67,18 @@ def fields_by_sku(table: pa.Table, *more: str) -> dict[str, Row]:
     """sku -> its values of FIELDS and of the columns `more`, without nulls."""
     names = (*FIELDS, *more)
     return {row["sku"]: {name: row[name] for name in names if row[name] is not None} for row in table.to_pylist()}
+
+
+def changes(snapshot: pa.Table, baseline: pa.Table, **options: Any) -> dict[str, tuple[str, Row]]:
+    """sku -> (kind of change, the fields sent), of the delta from the baseline to the snapshot."""
+    table = compute_delta(snapshot, baseline, **{"full": False, **options})
+    sent = fields_by_sku(table)
+    return {row["sku"]: (row["change"], sent[row["sku"]]) for row in table.to_pylist()}
+
+
+def two(*rows: Mapping[str, Any]) -> pa.Table:
+    """A table of these rows and one more SKU, so that no delta has a single row."""
+    return shelf({"sku": "zz", "price": "1"}, *rows)
 
 
 def _table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

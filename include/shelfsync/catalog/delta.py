@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.co_sent_fields import with_active_if_single, with_co_sent_fields
 from shelfsync.rows.alignment import (
     aligned,
     any_of,
@@ -28,7 +29,6 @@ from shelfsync.rows.alignment import (
     require_order,
     unmentioned,
 )
-from shelfsync.rows.item import with_active_if_single, with_co_sent_fields
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 Key = Literal["sku", "barcode"]

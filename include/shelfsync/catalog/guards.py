@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.approved_values import passes
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.declined_values import stays, unwanted
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.held_changes import HeldChanges
 from shelfsync.rows.alignment import any_of, column
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import DELTA, FIELDS, HELD
 
 if TYPE_CHECKING:

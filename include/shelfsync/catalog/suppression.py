@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.rows.alignment import aligned, any_of, column, padded, with_column
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, SNAPSHOT, completed
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.state import PRIORITIES
 from shelfsync.catalog.suppression import sold_out
 from shelfsync.rows.alignment import aligned, column
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE, DELTA, completed
 
 if TYPE_CHECKING:

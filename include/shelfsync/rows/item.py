@@ -1,7 +1,4 @@
-"""Product update items as JSON text (interface.md 2.1), a column of texts at a time.
-
-The platform derives one field from another: such co-sent fields are in one item.
-"""
+"""Product update items as JSON text (interface.md 2.1), a column of texts at a time."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ import pyarrow.compute as pc
 
 from shelfsync import invisible_characters
 from shelfsync.errors import DataError
-from shelfsync.rows.alignment import aligned, column, with_column
+from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Literal
 
 RAW_CHARACTERS_MAX = 240
@@ -138,30 +135,3 @@ def shortest(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(values.type):
         texts = pc.ascii_rtrim(pc.ascii_rtrim(texts, characters="0"), characters=".")
     return texts
-
-
-_FLAG, _COUNT = "active", "quantity"
-
-
-def with_co_sent_fields(sent: Mapping[str, pa.Array], before: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """The columns of `sent` with the co-sent fields of the first two rules. `before`: the baseline's values of the same SKUs.
-
-    Both mappings hold arrays of equal length by field name.
-    """
-    on = pc.coalesce(sent[_FLAG], before[_FLAG])
-    count = pc.coalesce(sent[_COUNT], before[_COUNT])
-    switched_on = sent[_FLAG].fill_null(False)
-    stays_off = pc.and_(sent[_COUNT].is_valid(), pc.invert(on.fill_null(True)))
-    return {
-        **sent,
-        _COUNT: pc.if_else(switched_on, count, sent[_COUNT]),
-        _FLAG: pc.if_else(stays_off, on, sent[_FLAG]),
-    }
-
-
-def with_active_if_single(delta: pa.Table, baseline: pa.Table) -> pa.Table:
-    """The delta (DELTA schema) for one request: a single row with a quantity gets the baseline's `active`, if the baseline has it."""
-    if delta.num_rows != 1 or delta[_COUNT].null_count or not delta[_FLAG].null_count:
-        return delta
-    on = aligned(baseline, column(delta, "sku"), [_FLAG])[_FLAG]
-    return with_column(delta, _FLAG, on)

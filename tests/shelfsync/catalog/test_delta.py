@@ -4,23 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from catalog_rows import fields_by_sku, normalised, quarantined, shelf
+from catalog_rows import FULL_ROW, changes, fields_by_sku, normalised, quarantined, shelf, two
 from shelfsync.catalog.delta import apply, compute_delta
 from shelfsync.schemas import FIELDS
-
-FULL_ROW = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity": 10}
-
-
-def changes(snapshot, baseline, **options):
-    """sku -> (kind of change, the fields sent)."""
-    table = compute_delta(snapshot, baseline, **{"full": False, **options})
-    sent = fields_by_sku(table)
-    return {row["sku"]: (row["change"], sent[row["sku"]]) for row in table.to_pylist()}
-
-
-def two(*rows):
-    """A table of these rows and one more SKU, so that no delta has a single row."""
-    return shelf({"sku": "zz", "price": "1"}, *rows)
 
 
 def test_only_what_changed_is_sent():
@@ -96,32 +82,6 @@ def test_a_sku_that_comes_back_is_not_sent_with_the_values_that_were_rejected_th
     rejected = shelf({"sku": "A", "price": "4.5", "quantity": 3}).select(["sku", *FIELDS])
     assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), gone, rejected=rejected) == {}
     assert "A" in changes(two({"sku": "A", "price": "5", "quantity": 3}), gone, rejected=rejected)
-
-
-def test_active_true_is_sent_with_the_last_known_quantity_if_the_erp_has_none():
-    before = two({"sku": "A", "quantity": 7, "active": False})
-    assert changes(two({"sku": "A", "active": True}), before)["A"][1] == {"active": True, "quantity": 7}
-
-
-def test_a_quantity_never_switches_on_what_is_meant_to_be_off():
-    before = two({"sku": "A", "quantity": 0, "active": False})
-    assert changes(two({"sku": "A", "quantity": 9, "active": False}), before)["A"][1] == {
-        "quantity": 9,
-        "active": False,
-    }
-    assert changes(two({"sku": "A", "quantity": 9}), before)["A"][1] == {"quantity": 9, "active": False}
-
-
-def test_a_quantity_of_an_active_product_is_sent_without_active_beside_other_items():
-    before = shelf({"sku": "A", **FULL_ROW}, {"sku": "B", **FULL_ROW})
-    after = shelf({"sku": "A", **FULL_ROW, "quantity": 1}, {"sku": "B", **FULL_ROW, "quantity": 1})
-    assert changes(after, before) == {"A": ("changed", {"quantity": 1}), "B": ("changed", {"quantity": 1})}
-
-
-def test_a_quantity_in_a_delta_of_one_item_is_sent_with_active():
-    assert changes(shelf({"sku": "A", **FULL_ROW, "quantity": 0}), shelf({"sku": "A", **FULL_ROW})) == {
-        "A": ("changed", {"quantity": 0, "active": True})
-    }
 
 
 def test_a_full_delta_repeats_what_is_the_same():

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync.catalog.bisection import split_at
 from shelfsync.catalog.bodies import cut
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.ledger import batches, runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.rejected_batch import suspects
 from shelfsync.catalog.urgency import parts as in_parts
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE
 from shelfsync.store.metadata import instant
 from shelfsync.vendors.isolation import Done, Skip, StepReport

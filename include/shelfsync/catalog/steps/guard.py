@@ -291,7 +291,7 @@ def _named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.rows.item import with_active_if_single
+    from shelfsync.catalog.co_sent_fields import with_active_if_single
 
     return with_active_if_single(
         released.filter(pc.is_in(released["sku"], value_set=pa.array(skus, pa.string()))), baseline

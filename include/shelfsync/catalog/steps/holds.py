@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog import stake
 from shelfsync.catalog.assortment.product_names import with_names
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.held_changes import identity, without_held
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
@@ -22,7 +23,6 @@ from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.rows.alignment import aligned, column
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE, FIELDS
 from shelfsync.store.metadata import instant
 

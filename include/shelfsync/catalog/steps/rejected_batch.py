@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, halves
 from shelfsync.catalog.bodies import stream
+from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
@@ -20,7 +21,6 @@ from shelfsync.catalog.warehouse import record
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
-from shelfsync.rows.item import with_active_if_single
 from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
