@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
 from shelfsync.catalog.held_changes import HeldChanges, apply_guards
 from shelfsync.catalog.snapshot import make_snapshot
@@ -75,13 +76,13 @@ class Year:
         case = Case(vendor, delta, snapshot, shelf.baseline, len(rows), GuardSettings(), history)
         verdict = apply_guards(case, declined=shelf.declined)
         self.released += verdict.released.num_rows
-        shelf.baseline = apply(verdict.released, shelf.baseline)
+        shelf.baseline = with_delta_applied(verdict.released, shelf.baseline)
         asked = [one for one in verdict.held_changes if one.carried is None]
         shelf.declined = [one for one in verdict.held_changes if one.carried is not None]
         for one in asked:
             if accident is None:
                 self.ordinary[f"{one.rule} ({event or 'the tick alone'})"] += 1
-                shelf.baseline = apply(one.rows, shelf.baseline)
+                shelf.baseline = with_delta_applied(one.rows, shelf.baseline)
             else:
                 self.held[f"{accident}: {one.rule}"] += 1
                 shelf.declined.append(HeldChanges(one.rule, one.category, one.message, one.thresholds, one.rows, 1))

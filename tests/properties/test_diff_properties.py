@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, log, quarantined, shelf
 from catalog_strategies import BARCODES, SKUS, shelves
-from shelfsync.catalog.baseline import with_accepted
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_accepted, with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case
 from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.outcome import match
@@ -37,7 +37,7 @@ def overlaid(snapshot, baseline, kept=frozenset()):
 @given(SHELVES, SHELVES, FULL)
 def test_applying_the_delta_to_the_baseline_gives_the_snapshot(snapshot, baseline, full):
     delta = compute_delta(snapshot, baseline, full=full)
-    assert fields_by_sku(apply(delta, baseline)) == overlaid(snapshot, baseline)
+    assert fields_by_sku(with_delta_applied(delta, baseline)) == overlaid(snapshot, baseline)
 
 
 @given(SHELVES, SHELVES, FULL)
@@ -46,7 +46,7 @@ def test_a_delta_has_its_shape_and_order(snapshot, baseline, full):
     skus = [sku.encode() for sku in delta["sku"].to_pylist()]
     assert delta.schema == DELTA
     assert skus == sorted(set(skus))
-    assert apply(delta, baseline).schema == BASELINE
+    assert with_delta_applied(delta, baseline).schema == BASELINE
 
 
 @given(SHELVES)
@@ -56,7 +56,7 @@ def test_a_snapshot_does_not_differ_from_itself(shelf):
 
 @given(SHELVES, SHELVES)
 def test_after_the_delta_is_applied_the_next_delta_is_empty(snapshot, baseline):
-    after = apply(compute_delta(snapshot, baseline, full=False), baseline)
+    after = with_delta_applied(compute_delta(snapshot, baseline, full=False), baseline)
     assert compute_delta(snapshot, after, full=False).num_rows == 0
 
 
@@ -82,7 +82,7 @@ def test_a_field_that_is_the_same_is_only_sent_as_a_co_sent_field(snapshot, base
 @given(SHELVES, SHELVES, FULL)
 def test_true_never_goes_without_a_known_quantity_nor_a_quantity_to_what_is_off(snapshot, baseline, full):
     delta = compute_delta(snapshot, baseline, full=full)
-    held_after = fields_by_sku(apply(delta, baseline))
+    held_after = fields_by_sku(with_delta_applied(delta, baseline))
     for sku, sent in fields_by_sku(delta).items():
         if sent.get("active") is True:
             assert "quantity" in sent or "quantity" not in held_after[sku]
@@ -117,7 +117,7 @@ def test_each_row_names_its_kind_of_change(snapshot, baseline):
 def test_a_sku_in_quarantine_keeps_what_was_acknowledged(snapshot, baseline, skus, full):
     skus -= set(snapshot["sku"].to_pylist())
     delta = compute_delta(snapshot, baseline, full=full, quarantined=quarantined(*sorted(skus)))
-    assert fields_by_sku(apply(delta, baseline)) == overlaid(snapshot, baseline, kept=skus)
+    assert fields_by_sku(with_delta_applied(delta, baseline)) == overlaid(snapshot, baseline, kept=skus)
 
 
 @given(SHELVES, SHELVES)
@@ -157,7 +157,7 @@ def test_by_barcode_no_two_switchings_off_are_called_the_same_and_all_come_in_tu
         delta = compute_delta(snapshot, baseline, full=full, key="barcode")
         called = [row["barcode"].zfill(14) for row in delta.to_pylist() if row["change"] == "removed"]
         assert len(called) == len(set(called))
-        baseline = apply(delta, baseline)
+        baseline = with_delta_applied(delta, baseline)
     gone = set(baseline["sku"].to_pylist()) - set(snapshot["sku"].to_pylist())
     for row in baseline.to_pylist():
         assert row["sku"] not in gone or row["barcode"].zfill(14) in here or row["active"] is False
@@ -190,7 +190,7 @@ def test_what_is_released_and_what_is_held_are_together_the_delta(snapshot, base
 def test_acknowledging_everything_accepted_is_applying_the_delta(snapshot, baseline, full):
     delta = compute_delta(snapshot, baseline, full=full)
     outcomes = match(delta, log(*({"sku": sku} for sku in delta["sku"].to_pylist())))
-    assert with_accepted(baseline, delta, outcomes).equals(apply(delta, baseline))
+    assert with_accepted(baseline, delta, outcomes).equals(with_delta_applied(delta, baseline))
 
 
 @given(SHELVES, SHELVES, st.lists(st.sampled_from(["accepted", "rejected", "unaccounted"]), min_size=10, max_size=10))

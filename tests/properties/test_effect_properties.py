@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import SKUS
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, suppress_no_ops, with_buffers
 from shelfsync.schemas import BASELINE, DELTA, FIELDS
 
@@ -64,13 +65,13 @@ def test_the_platform_shows_the_same_as_if_everything_had_been_sent(snapshots, k
         full = number == 0 or data.draw(st.booleans(), label="full")
         everything = compute_delta(snapshot, all_of_it, full=full)
         lavish.take(everything)
-        all_of_it = apply(everything, all_of_it)
+        all_of_it = with_delta_applied(everything, all_of_it)
         delta = compute_delta(snapshot, few, full=full)
         delta = (
             with_buffers(delta, known_buffers) if full else suppress_no_ops(delta, few, snapshot, known_buffers).delta
         )
         frugal.take(delta)
-        few = apply(delta, few)
+        few = with_delta_applied(delta, few)
         assert frugal.shown == lavish.shown
 
 
@@ -124,7 +125,7 @@ def test_suppression_adds_only_values_for_a_changed_buffer(snapshot, baseline, k
 @given(SHELVES, SHELVES, BUFFERS)
 def test_a_buffer_is_acknowledged_with_the_quantity_that_was_sent(snapshot, baseline, known):
     delta = with_buffers(compute_delta(snapshot, baseline, full=True), buffers(known))
-    after = {row["sku"]: row for row in apply(delta, baseline).to_pylist()}
+    after = {row["sku"]: row for row in with_delta_applied(delta, baseline).to_pylist()}
     for sku, item in fields_by_sku(delta).items():
         if "quantity" in item:
             assert after[sku]["sales_buffer"] == known.get(sku)
@@ -135,4 +136,4 @@ def test_a_table_from_before_the_buffers_is_read_like_one_without(snapshot, base
     older = baseline.select(["sku", "barcode", *FIELDS])
     delta = compute_delta(snapshot, older, full=False)
     assert delta.equals(compute_delta(snapshot, baseline, full=False))
-    assert apply(delta.drop_columns(["sales_buffer"]), older).schema == BASELINE
+    assert with_delta_applied(delta.drop_columns(["sales_buffer"]), older).schema == BASELINE

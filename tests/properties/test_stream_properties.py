@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks import slow
 from catalog_strategies import shelves
+from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.bodies import cut, stream
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.delta import compute_delta
 
 SHELVES = shelves()
 NAMES = {"key": "sku", "sales_limit_name": "maximum_sales_quantity"}
@@ -33,4 +34,4 @@ def test_the_stream_contains_the_delta_and_nothing_else(snapshot, baseline, limi
         for item in json.loads(bytes(stream(batch.items, **NAMES)), parse_float=Decimal)["products"]
     ]
     assert items == slow.items(slow.changes(snapshot, baseline))
-    assert slow.changes(snapshot, apply(delta, baseline)) == {}
+    assert slow.changes(snapshot, with_delta_applied(delta, baseline)) == {}

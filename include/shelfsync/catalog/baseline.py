@@ -9,9 +9,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.delta import apply
-from shelfsync.rows.alignment import aligned, any_of, column, placed, positions, same
-from shelfsync.schemas import BASELINE, FIELDS, completed
+from shelfsync.rows.alignment import aligned, any_of, column, placed, positions, same, unmentioned
+from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 
 def with_accepted(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
@@ -26,7 +25,43 @@ def with_accepted(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa
         pc.is_in(sent, value_set=skus.filter(accepted)),
         pc.invert(pc.is_in(sent, value_set=skus.filter(pc.invert(accepted)))),
     )
-    return apply(items.filter(moves), baseline)
+    return with_delta_applied(items.filter(moves), baseline)
+
+
+def with_delta_applied(delta: pa.Table, baseline: pa.Table) -> pa.Table:
+    """The state of the platform once it has accepted all of the delta: BASELINE schema, sorted by sku.
+
+    `delta` may be any table with a delta's columns.
+    """
+    delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
+    changes, known = column(delta, "sku"), column(baseline, "sku")
+    places = positions(known, changes)
+    sent = placed(delta, places, [*BASELINE.names[1:-1], "change"])
+    values = {name: pc.coalesce(sent[name], column(baseline, name)) for name in BASELINE.names[1:-2]}
+    buffer_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
+    values["sales_buffer"] = pc.if_else(sent["quantity"].is_valid(), sent["sales_buffer"], buffer_before)
+    values["left"] = _left(sent, column(baseline, "left"))
+    result = pa.Table.from_arrays([known, *values.values()], schema=BASELINE)
+    new = unmentioned(places, len(changes))
+    if not pc.any(new).as_py():
+        return result
+    result = pa.concat_tables(
+        [result, completed(delta.select(BASELINE.names[:-1]).filter(new), BASELINE).cast(BASELINE)]
+    )
+    return result.take(pc.array_sort_indices(column(result, "sku")))
+
+
+def _left(sent: dict[str, pa.Array], before: pa.Array) -> pa.Array:
+    """The column `left` after a delta: true for what it removes, null for any other `active`.
+
+    A full sync switches off again what left earlier (`same`, `active` alone): that changes nothing.
+    """
+    removed = pc.equal(sent["change"], "removed").fill_null(False)
+    again = pc.equal(sent["change"], "same").fill_null(False)
+    for name in FIELDS:
+        again = pc.and_(again, pc.or_(sent[name].is_null(), name == "active"))
+    stated = pc.and_(sent["active"].is_valid(), pc.invert(again))
+    return pc.if_else(removed, True, pc.if_else(stated, pa.scalar(None, pa.bool_()), before))
 
 
 def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:

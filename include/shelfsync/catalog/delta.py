@@ -1,6 +1,6 @@
 """diff: what must be sent to the platform so that it holds what the ERP holds.
 
-Properties: apply(compute_delta(snapshot, baseline), baseline) is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
+Properties: `baseline.with_delta_applied` of this delta is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
 are inactive in it. The diff of that result and the same snapshot is empty. A null of the snapshot is never sent, except that a SKU that was
 switched off because it left is switched on when it comes back: its presence is the ERP's only statement about `active` then.
 """
@@ -25,7 +25,6 @@ from shelfsync.rows.alignment import (
     padded,
     picked,
     placed,
-    positions,
     require_order,
     unmentioned,
 )
@@ -72,42 +71,6 @@ def compute_delta(
     if rejected is not None and rejected.num_rows and not full:
         rows = rows.filter(pc.invert(_repeats(rows, baseline, rejected, key)))
     return with_active_if_single(rows, baseline)
-
-
-def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
-    """The state of the platform once it has accepted all of the delta: BASELINE schema, sorted by sku.
-
-    `delta` may be any table with a delta's columns.
-    """
-    delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
-    changes, known = column(delta, "sku"), column(baseline, "sku")
-    places = positions(known, changes)
-    sent = placed(delta, places, [*BASELINE.names[1:-1], "change"])
-    values = {name: pc.coalesce(sent[name], column(baseline, name)) for name in BASELINE.names[1:-2]}
-    buffer_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
-    values["sales_buffer"] = pc.if_else(sent["quantity"].is_valid(), sent["sales_buffer"], buffer_before)
-    values["left"] = _left(sent, column(baseline, "left"))
-    result = pa.Table.from_arrays([known, *values.values()], schema=BASELINE)
-    new = unmentioned(places, len(changes))
-    if not pc.any(new).as_py():
-        return result
-    result = pa.concat_tables(
-        [result, completed(delta.select(BASELINE.names[:-1]).filter(new), BASELINE).cast(BASELINE)]
-    )
-    return result.take(pc.array_sort_indices(column(result, "sku")))
-
-
-def _left(sent: dict[str, pa.Array], before: pa.Array) -> pa.Array:
-    """The column `left` after a delta: true for what it removes, null for any other `active`.
-
-    A full sync switches off again what left earlier (`same`, `active` alone): that changes nothing.
-    """
-    removed = pc.equal(sent["change"], "removed").fill_null(False)
-    again = pc.equal(sent["change"], "same").fill_null(False)
-    for name in FIELDS:
-        again = pc.and_(again, pc.or_(sent[name].is_null(), name == "active"))
-    stated = pc.and_(sent["active"].is_valid(), pc.invert(again))
-    return pc.if_else(removed, True, pc.if_else(stated, pa.scalar(None, pa.bool_()), before))
 
 
 def _present(

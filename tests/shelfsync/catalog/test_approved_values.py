@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from catalog_rows import fields_by_sku, shelf, snapshot
 from catalog_strategies import shelves
 from shelfsync.catalog.approved_values import pending, with_current_quantities
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 
 ROW = {"sku": "a", "price": "2.50", "quantity": 10, "active": True, "max_sales_quantity": None}
 OTHER = {"sku": "b", "price": "1.00", "quantity": 5, "active": True}
@@ -26,7 +27,7 @@ def test_an_approval_has_work_to_do_until_the_baseline_has_its_values(now, befor
     delta = compute_delta(now, before, full=False)
     if delta.num_rows:
         assert pending(compute_delta(now, before, full=full), before, delta)
-    moved = apply(delta, before)
+    moved = with_delta_applied(delta, before)
     assert not pending(compute_delta(now, moved, full=full), moved, delta)
 
 

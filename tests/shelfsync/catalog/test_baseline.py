@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from catalog_rows import delta, fields_by_sku, log, shelf
-from shelfsync.catalog.baseline import changed_rows, with_accepted, with_unconfirmed
+from catalog_rows import FULL_ROW, delta, fields_by_sku, log, shelf
+from shelfsync.catalog.baseline import changed_rows, with_accepted, with_delta_applied, with_unconfirmed
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.outcome import match
 
@@ -51,6 +51,19 @@ def test_two_outcomes_that_contradict_each_other_move_nothing():
 
     good, bad = (match(ITEMS, log({"sku": "A", "state": state})) for state in ("accepted", "rejected"))
     assert with_accepted(BEFORE, ITEMS, pa.concat_tables([good, bad])).equals(BEFORE)
+
+
+def test_a_delta_leaves_fields_that_it_does_not_have():
+    before = shelf({"sku": "A", "barcode": "1", **FULL_ROW}, {"sku": "B", "price": "2"})
+    after = shelf({"sku": "A", "price": "5"}, {"sku": "AA", "price": "1"}, {"sku": "B"})
+    held = with_delta_applied(compute_delta(after, before, full=False), before)
+    assert held.equals(
+        shelf(
+            {"sku": "A", "barcode": "1", **FULL_ROW, "price": "5"},
+            {"sku": "AA", "price": "1"},
+            {"sku": "B", "price": "2"},
+        )
+    )
 
 
 def unconfirmed(**states):

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import fields_by_sku, shelf
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, Rule, known_buffers, suppress_no_ops, with_buffers
 from shelfsync.schemas import SNAPSHOT
 
@@ -53,12 +54,12 @@ def test_a_later_crossing_is_compared_with_the_quantity_sent_not_with_the_suppre
     baseline = shelf(row(quantity=10))
     for wanted in (shelf(row(quantity=3)), shelf(row(quantity=2))):
         found = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2))
-        baseline = apply(found.delta, baseline)
+        baseline = with_delta_applied(found.delta, baseline)
         assert found.delta.num_rows == 0
     wanted = shelf(row(quantity=1))
     crossing = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
     assert fields_by_sku(crossing)["a"]["quantity"] == 1
-    baseline = apply(crossing, baseline)
+    baseline = with_delta_applied(crossing, baseline)
     wanted = shelf(row(quantity=10))  # it was sent before the crossing, and the baseline no longer has it
     again = suppress_no_ops(compute_delta(wanted, baseline, full=False), baseline, wanted, buffers(a=2)).delta
     assert fields_by_sku(again)["a"]["quantity"] == 10

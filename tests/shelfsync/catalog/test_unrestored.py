@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import shelf, snapshot
 from catalog_strategies import shelves
-from shelfsync.catalog.delta import apply, compute_delta
+from shelfsync.catalog.baseline import with_delta_applied
+from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
@@ -37,12 +38,12 @@ def _followed(case, erp, restorations, unrestored=None, limits=SHARP):
 @pytest.mark.slow
 @given(erp=shelves(), past=shelves(), repeats=st.booleans())
 def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repeats):
-    acknowledged = apply(compute_delta(erp, shelf(), full=True), shelf())
+    acknowledged = with_delta_applied(compute_delta(erp, shelf(), full=True), shelf())
     wanted = overlay(erp, past)
     there = _case(wanted, acknowledged)
     unrestored = _followed(there, erp, [1])
     assert unrestored.schema == UNRESTORED
-    shown = apply(there.delta, acknowledged)
+    shown = with_delta_applied(there.delta, acknowledged)
     back = as_unrestored(_case(erp, shown, REPEATED if repeats else History()), unrestored)
     assert _restorable(with_unrestored(shown, unrestored)).items() >= _restorable(acknowledged).items()
     assert apply_guards(back).held_changes == ()
