@@ -12,7 +12,7 @@ from shelfsync.vendors.isolation import TAKEN_EVERY_S, Skip, Taken
 from shelfsync.vendors.lease import LeaseLostError, leased
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from shelfsync.context import Context
     from shelfsync.vendors.lease import Lease
@@ -58,23 +58,3 @@ def _lost_lease_first(context: Context, lease: Lease) -> Iterator[None]:
     except Exception:
         lease.renew(context.engine)
         raise
-
-
-LONG_BYTES = 1 << 20
-"""The lease is renewed before the upload of a body from this size on, as it may have aged while the request waited for its slot."""
-
-
-class HeldBody:
-    """The chunks of a request body of so many bytes. The last one is sent only if the lease is still held."""
-
-    def __init__(self, chunks: Iterable[bytes], body_bytes: int, context: Context, lease: Lease) -> None:
-        self._chunks = chunks
-        self._bytes = body_bytes
-        self._context = context
-        self._lease = lease
-
-    def __iter__(self) -> Iterator[bytes]:
-        if self._bytes >= LONG_BYTES:
-            self._lease.renew(self._context.engine)
-        yield from self._chunks
-        self._lease.renew(self._context.engine)  # the client sends the last chunk after this returns

@@ -40,8 +40,9 @@ from shelfsync.platform.jobs.submit import (
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
+from shelfsync.vendors.held_body import HeldBody
 from shelfsync.vendors.isolation import Skip, StepReport
-from shelfsync.vendors.under_lease import HeldBody, holding
+from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

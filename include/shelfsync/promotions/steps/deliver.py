@@ -33,8 +33,9 @@ from shelfsync.promotions.plan import meet
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
+from shelfsync.vendors.held_body import HeldBody
 from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
-from shelfsync.vendors.under_lease import HeldBody, holding
+from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
