@@ -26,17 +26,8 @@ from shelfsync.errors import DataError, StoppedError
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.submit import (
-    Accepted,
-    GiveBack,
-    GiveUp,
-    Rejected,
-    Request,
-    Unconfirmed,
-    store_answer,
-    submit,
-    unpollable,
-)
+from shelfsync.platform.jobs.store_answer import store_answer, unpollable
+from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage

@@ -22,17 +22,8 @@ from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.platform.jobs.submit import (
-    Accepted,
-    GiveBack,
-    GiveUp,
-    Rejected,
-    Request,
-    Unconfirmed,
-    store_answer,
-    submit,
-    unpollable,
-)
+from shelfsync.platform.jobs.store_answer import store_answer, unpollable
+from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.store.metadata import instant
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage

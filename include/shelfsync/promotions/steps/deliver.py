@@ -12,17 +12,8 @@ from shelfsync.errors import ConfigurationError, DataError, StaleRunError, Stopp
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.job import database_is_away, reason_of
-from shelfsync.platform.jobs.submit import (
-    Accepted,
-    GiveBack,
-    GiveUp,
-    Rejected,
-    Request,
-    Unconfirmed,
-    store_answer,
-    submit,
-    unpollable,
-)
+from shelfsync.platform.jobs.store_answer import store_answer, unpollable
+from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
