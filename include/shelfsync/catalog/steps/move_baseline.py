@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.catalog.baseline import changed_rows, known
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.warehouse import baseline_history, record
+from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.schemas import BASELINE
 from shelfsync.store.compare_and_swap import attempts
 
@@ -110,7 +110,7 @@ def _written(context: Context, vendor: str, base: Base, move: Move) -> Callable[
             observation_id=move.observation_id,
         )
         if move.job_id is not None:
-            record.move_baseline(connection, move.job_id, vendor, changed, move.gone)
+            baseline_history.move_baseline(connection, move.job_id, vendor, changed, move.gone)
         elif move.observation_id is not None:
             baseline_history.correct_baseline(connection, move.observation_id, vendor, changed)
 

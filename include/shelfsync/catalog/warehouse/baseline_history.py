@@ -1,4 +1,4 @@
-"""Every acknowledged value: one row for each SKU and each change of the baseline that changed it."""
+"""Moves and corrects `warehouse.baseline`, and keeps every acknowledged value: one row for each SKU and each change that changed it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Sequence
     from decimal import Decimal
 
     import pyarrow as pa
@@ -53,6 +54,21 @@ FROM {incoming} AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :
 WHERE held.sku IS NULL OR (held.price, held.quantity, held.active, held.max_sales_quantity)
     IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)
 """
+_MERGE_BASELINE = """
+MERGE INTO warehouse.baseline AS held
+USING incoming_baseline AS moved ON held.vendor = :vendor AND held.sku = moved.sku
+WHEN MATCHED AND (held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity) THEN UPDATE SET
+    price = moved.price, quantity = moved.quantity, active = moved.active,
+    max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = :at
+WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_quantity, job_id, acknowledged_at)
+    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :at)
+"""
+_OFF_SALE = sa.text(
+    "INSERT INTO incoming_baseline (sku, active)"
+    " SELECT sku, false FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))"
+)
+_LEAVE_BASELINE = sa.text("DELETE FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))")
 _CORRECT = """
 MERGE INTO warehouse.baseline AS held USING moved_row AS moved ON held.vendor = :vendor AND held.sku = moved.sku
 WHEN MATCHED THEN UPDATE SET price = moved.price, quantity = moved.quantity, active = moved.active,
@@ -77,6 +93,27 @@ def append(
     types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
     connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
     return at
+
+
+def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table, gone: Sequence[str] = ()) -> None:
+    """The acknowledged state of the SKUs that one job changed: sku and the four values, whole. A row with equal values stays as it is.
+
+    `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
+    """
+    connection.execute(
+        sa.text(
+            "CREATE TEMPORARY TABLE incoming_baseline"
+            " (sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP"
+        )
+    )
+    wanted = ["sku", "price", "quantity", "active", "max_sales_quantity"]
+    copy_into(connection, "incoming_baseline", rows.select(wanted))
+    if gone:
+        connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
+    at = append(connection, vendor, "incoming_baseline", job_id=job_id)
+    connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
+    if gone:
+        connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})
 
 
 def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:

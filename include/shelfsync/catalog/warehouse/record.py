@@ -1,6 +1,6 @@
 """What the catalog's steps write to the warehouse, always inside the transaction that changes the ledger.
 
-Runs, vendors and jobs mirror the ledger, as declared here. Quarantined rows, outcomes and acknowledged states are bulk loads, merged by key.
+Runs, vendors and jobs mirror the ledger, as declared here. Quarantined rows and outcomes are bulk loads; acknowledged states are in `baseline_history`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.warehouse import tables
-from shelfsync.catalog.warehouse.baseline_history import append
 from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
@@ -203,43 +202,3 @@ def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
         return
     known_at = partitions.ensure_present(connection, "sku_outcome")
     copy_into(connection, "warehouse.sku_outcome", rows, job_id=job_id, vendor=vendor, known_at=known_at)
-
-
-_MERGE_BASELINE = """
-MERGE INTO warehouse.baseline AS held
-USING incoming_baseline AS moved ON held.vendor = :vendor AND held.sku = moved.sku
-WHEN MATCHED AND (held.price, held.quantity, held.active, held.max_sales_quantity)
-    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity) THEN UPDATE SET
-    price = moved.price, quantity = moved.quantity, active = moved.active,
-    max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = :at
-WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_quantity, job_id, acknowledged_at)
-    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :at)
-"""
-
-
-_OFF_SALE = sa.text(
-    "INSERT INTO incoming_baseline (sku, active)"
-    " SELECT sku, false FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))"
-)
-_LEAVE_BASELINE = sa.text("DELETE FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))")
-
-
-def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table, gone: Sequence[str] = ()) -> None:
-    """The acknowledged state of the SKUs that one job changed: sku and the four values, whole. A row with equal values stays as it is.
-
-    `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
-    """
-    connection.execute(
-        sa.text(
-            "CREATE TEMPORARY TABLE incoming_baseline"
-            " (sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP"
-        )
-    )
-    wanted = ["sku", "price", "quantity", "active", "max_sales_quantity"]
-    copy_into(connection, "incoming_baseline", rows.select(wanted))
-    if gone:
-        connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
-    at = append(connection, vendor, "incoming_baseline", job_id=job_id)
-    connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
-    if gone:
-        connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})

@@ -9,38 +9,11 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shelfsync.catalog.ledger import batches, runs, vendor_runs
-from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.warehouse import record, tables
-from shelfsync.schemas import BASELINE, PRICE, QUARANTINE
+from shelfsync.schemas import PRICE, QUARANTINE
 from shelfsync.store.bulk import copy_into
 
 texts = st.text(st.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=20)
-
-
-@pytest.fixture
-def job(engine):
-    """(run, job) of one job of store-001 that the warehouse knows."""
-    with engine.begin() as connection:
-        run_id = runs.open_run(connection, key="test/1", kind="full", vendors=(), dry_run=False)
-        vendor_runs.begin(connection, run_id, "store-001", generation=1)
-        batches.plan(
-            connection,
-            run_id=run_id,
-            vendor="store-001",
-            generation=1,
-            base_version=0,
-            snapshot_path="s",
-            pieces=[("i", 2, 10)],
-        )
-        (batch,) = batches.planned(connection, "store-001", run_id)
-        job_id = catalog_jobs.begin(
-            connection, batch_id=batch.batch_id, vendor="store-001", plan=batch.plan, sent=2, deadline_s=60
-        )
-        record.VENDOR.copy(connection, ["store-001"])
-        record.RUN.copy(connection, [run_id])
-        record.JOB.copy(connection, [job_id])
-    return run_id, job_id
 
 
 def _outcomes(**columns):
@@ -100,38 +73,6 @@ def test_times_come_through_a_load_to_the_microsecond(engine, times, cut):
         copy_into(connection, "copied", rows)
         assert list(connection.execute(sa.text("SELECT at FROM copied ORDER BY place")).scalars()) == times
         connection.rollback()
-
-
-def test_the_acknowledged_state_is_merged_by_vendor_and_sku(engine, job):
-    _, job_id = job
-
-    def move(sku, price):
-        row = {"sku": sku, "barcode": None, "price": price, "quantity": 1, "active": True, "max_sales_quantity": None}
-        with engine.begin() as connection:
-            record.move_baseline(connection, job_id, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
-
-    move("a", Decimal("1.000"))
-    move("b", Decimal("2.000"))
-    move("a", Decimal("3.000"))
-    with engine.connect() as connection:
-        rows = connection.execute(sa.select(tables.baseline.c.sku, tables.baseline.c.price).order_by("sku")).all()
-    assert rows == [("a", Decimal("3.000")), ("b", Decimal("2.000"))]
-
-
-def test_values_that_are_acknowledged_again_keep_the_job_that_changed_them(engine, job):
-    _, job_id = job
-    row = {"sku": "a", "price": Decimal("1.000"), "quantity": None, "active": True}
-    again = [row, row | {"quantity": 1}]
-    columns = tables.baseline.c
-
-    def after(number, row):
-        with engine.begin() as connection:
-            record.move_baseline(connection, number, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
-            return connection.execute(sa.select(columns.job_id, columns.acknowledged_at)).one()
-
-    first = after(job_id, again[0])
-    assert after(job_id + 1, again[0]) == first
-    assert after(job_id + 2, again[1]).job_id == job_id + 2
 
 
 def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
