@@ -1,37 +1,31 @@
-"""What is known of a job's end: an event in the inbox, else the platform's own answer when the next poll is due.
-
-Whether the platform has a status call at all is found out by polling, and stored for a while.
-"""
+"""What is known of a job's end: an event in the inbox, else the platform's own answer when the next poll is due."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync import metrics
 from shelfsync.errors import DataError
 from shelfsync.inbox import events
-from shelfsync.platform.client import platform_check
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
+from shelfsync.platform.jobs.status_call import PRESENT_S, found_absent, found_present, is_forbidden, status_call
 from shelfsync.platform.jobs.table import ENDED_STATES
 from shelfsync.storable import text as storable_text
-from shelfsync.store.metadata import instant, one_of
+from shelfsync.store.metadata import one_of
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.inbox.events import JobEvent
     from shelfsync.platform.jobs.job import Answer, Job, JobKind
-    from shelfsync.platform.jobs.table import Kind
+    from shelfsync.platform.jobs.status_call import StatusCalls
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +36,6 @@ UPDATE inbox.event AS late SET processed_at = clock_timestamp()
 WHERE late.kind = 'job' AND late.processed_at IS NULL AND EXISTS (
     SELECT 1 FROM ledger.job AS ended WHERE ended.platform_job_id = late.platform_job_id AND ended.{one_of(ENDED_STATES)})
 """  # noqa: S608
-ABSENT_S = 3600.0
-"""How long no job is polled after a 404, 401 or 403 from a call that had not worked before."""
-PRESENT_S = 30 * 86_400.0
-"""How long a call that has worked counts as available."""
-FORBIDDEN = (401, 403)
 AT_WORK = frozenset(
     {
         *("QUEUED", "IN_PROGRESS"),  # the interface's (3.3); the others are usual words for the same
@@ -65,65 +54,6 @@ AT_WORK = frozenset(
     }
 )
 """States of a job that has not ended. With any other word, a link to the result is there because the job has ended."""
-
-
-@dataclass(frozen=True)
-class StatusCall:
-    """What polling has found out about the status call of a kind: seconds since it worked, and since it was missing."""
-
-    present_s: float
-    absent_s: float
-
-    @property
-    def absent(self) -> bool:
-        """True while the ledger records that there is no such call: a poll would waste a request."""
-        return self.absent_s < ABSENT_S
-
-    @property
-    def worked(self) -> bool:
-        return self.present_s < PRESENT_S
-
-
-def status_call(context: Context, of: Kind) -> StatusCall:
-    """The records of both; infinite ages if the call was never tried."""
-    age = sa.extract("epoch", instant() - platform_check.c.checked_at)
-    names = [_name(context, what, of) for what in ("present", "absent")]
-    statement = sa.select(platform_check.c.fingerprint, age).where(platform_check.c.fingerprint.in_(names))
-    with context.engine.connect() as connection:
-        found = {row[0]: float(row[1]) for row in connection.execute(statement)}
-    return StatusCall(*(found.get(name, math.inf) for name in names))
-
-
-def is_forbidden(context: Context, error: PartnerError, call: StatusCall, *, of: Kind, overdue: bool) -> bool:
-    """Whether an error means that the call is forbidden for every job; if so, records it.
-
-    The platform gave the job's number to the same credentials, so they may poll it. If the call has worked before, a 401 or 403 has
-    another reason and is an error. If the job is `overdue`, no job is polled for a while all the same: the last poll of each job would
-    cost a token (401) or pause the whole installation (a 403 of the edge). An error of the token call does not concern this call.
-    """
-    if error.operation == "token" or error.status not in FORBIDDEN:
-        return False
-    if overdue or not call.worked:
-        found_absent(context, of=of)
-    return not call.worked
-
-
-def found_absent(context: Context, *, of: Kind) -> None:
-    """Records that the platform has no such call."""
-    with context.engine.begin() as connection:
-        _note(context, connection, "absent", of)
-
-
-def _note(context: Context, connection: sa.Connection, what: str, of: Kind) -> None:
-    now = {"checked_at": instant()}
-    statement = insert(platform_check).values(fingerprint=_name(context, what, of), **now)
-    connection.execute(statement.on_conflict_do_update(index_elements=[platform_check.c.fingerprint], set_=now))
-
-
-def _name(context: Context, what: str, of: Kind) -> str:
-    platform = context.settings.platform
-    parts = [f"{of} status", what, platform.base_url or "", platform.chain or "", platform.job_status_path]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -229,10 +159,6 @@ def quarantine(context: Context, event_id: int, reason: str) -> None:
         events.quarantine(connection, event_id, reason)
 
 
-StatusCalls: TypeAlias = dict["Kind", StatusCall]
-"""What several polls in a row know of the status calls, so that not each reads it: empty after any poll that got no answer."""
-
-
 def poll(context: Context, job: Job, *, rows: Sequence[Any] | None = None, calls: StatusCalls | None = None) -> Report:
     """Sends one status call, charged to the rate limit, and stores its answer; the back-off of the next one grows.
 
@@ -290,7 +216,7 @@ def _store(context: Context, job: Job, answer: Answer, rows: Sequence[Any] | Non
     with context.engine.begin() as connection:
         waits = row.reported(connection, job.job_id, poll_after_s=pause_s, **news)
         if works:
-            _note(context, connection, "present", job.kind)
+            found_present(context, connection, of=job.kind)
         now = replace(job, **news) if waits else kind.read(connection, job.job_id)
         rows = received(context, connection, now) if rows is None else rows
     report = known(context, now, rows)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.platform.jobs.job import Job
-    from shelfsync.platform.jobs.poll import StatusCalls
+    from shelfsync.platform.jobs.status_call import StatusCalls
 
 log = logging.getLogger(__name__)
 
