@@ -124,7 +124,7 @@ class WaitOperator(BaseOperator):
 
 
 def _wait(kind: str, run: int | str, chain: str | None) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
-    from shelfsync.catalog.steps.watch import wait_s
+    from shelfsync.catalog.steps.wait_limit import wait_s
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.platform.jobs.wait import until_ended
     from shelfsync_airflow.app import PLATFORM, shared_app

@@ -14,7 +14,7 @@ from airflow.sdk import DAG
 from airflow.triggers.base import TaskFailedEvent, TaskSuccessEvent
 
 from app_calls import open_calls
-from shelfsync.catalog.steps import watch
+from shelfsync.catalog.steps import wait_limit
 from shelfsync.settings import read_settings
 from shelfsync_airflow import wait
 
@@ -121,7 +121,7 @@ def test_a_job_that_never_ends_keeps_no_other_store_from_the_next_delta(
 ) -> None:
     monkeypatch.setenv("AIRFLOW__SHELFSYNC__DELTA_WATCH", watching)
     monkeypatch.setenv("SHELFSYNC_SYNC__DELTA_INTERVAL_S", "900" if watching == "changes" else "0.5")
-    monkeypatch.setattr(watch, "WAIT_S", 0.5)
+    monkeypatch.setattr(wait_limit, "WAIT_S", 0.5)
     world.platform.faults({"at": "job", "kind": "stuck"})
     assert asyncio.run(_within_s(_sent("delta"), 20)) == {"ended": 0, "left": 1}
     assert world.rows("SELECT state FROM ledger.job") == [("open",)], "the next run or catalog_recover ends it"
@@ -133,6 +133,6 @@ def test_a_full_sync_and_an_urgent_run_wait_for_their_outcome(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: str, skus: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("SHELFSYNC_SYNC__DELTA_INTERVAL_S", "0.5")
-    monkeypatch.setattr(watch, "WAIT_S", 0.5)
+    monkeypatch.setattr(wait_limit, "WAIT_S", 0.5)
     world.platform.faults({"at": "job", "kind": "stuck"})
     assert asyncio.run(_within_s(_sent(kind, skus), 3)) is None

@@ -191,7 +191,7 @@ def _of_vendors(vendors: tuple[str, ...]) -> Callable[[Connection], dict[str, An
 def _watch() -> Answer:
     """Runs deltas until SIGTERM, which lets the run at hand end."""
     from shelfsync.catalog.steps.sync import sync as run_steps
-    from shelfsync.catalog.steps.watch import WAIT_S
+    from shelfsync.catalog.steps.wait_limit import WAIT_S
     from shelfsync.catalog.steps.watch import watch as look
     from shelfsync.check import check as check_all
 

@@ -12,7 +12,6 @@ from shelfsync.catalog.ledger import readings, runs
 from shelfsync.catalog.state import RunState
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.outages import erp_asked
-from shelfsync.store.engine import reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WAIT_S = 60.0
-"""How long a run of the watch waits for its jobs, and any delta at least. The next run recovers a job that is still open, and no other vendor
-waits for it."""
 REST_S = 60.0
 """How long the watch leaves a vendor alone that is due although its rows did not change: one with a hold is due after every run."""
 
@@ -61,18 +57,6 @@ def delta_at_work(context: Context) -> bool:
     """Whether a run that sends is open and alive: a new one would wait for it."""
     with context.engine.connect() as connection:
         return runs.any_delta_alive(connection)
-
-
-def wait_s(context: Context, run_id: int, *, watching: bool) -> float | None:
-    """How long a run waits for its jobs where the next one begins after its end: a delta until the next is due, or `watching` for WAIT_S.
-
-    So a job that never ends keeps no other vendor from the next delta (I10). None: until the jobs' deadline, for every other run.
-    """
-    with reached(context.engine) as connection:
-        left = runs.next_delta_s(connection, run_id, every_s=context.settings.sync.delta_interval_s)
-    if left is None:
-        return None
-    return WAIT_S if watching else max(WAIT_S, left)
 
 
 def watch(
