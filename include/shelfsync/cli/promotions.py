@@ -16,7 +16,8 @@ from shelfsync.cli.command import (
     opened,
     progress,
 )
-from shelfsync.cli.sync import failures, partly, showing_holds, summed
+from shelfsync.cli.run_exit import failures, partly, summed
+from shelfsync.cli.sync import showing_holds
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:

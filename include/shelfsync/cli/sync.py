@@ -11,19 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shelfsync.catalog.state import RunState
 from shelfsync.cli.command import Answer, Full, Replace, Skus, Vendors, opened, print_answer, print_error, progress
-from shelfsync.errors import (
-    HeldError,
-    PartlyFailedError,
-    PassedOverError,
-    RunFailedError,
-    ShelfsyncError,
-    StaleRunError,
-)
+from shelfsync.cli.run_exit import failures, partly, summed
+from shelfsync.errors import HeldError, ShelfsyncError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sized
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy.engine import Connection
 
@@ -39,14 +32,6 @@ Watch = Annotated[
     ),
 ]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A plan that `plan --out` wrote.")]
-
-_ENDED: dict[str, type[ShelfsyncError]] = {
-    RunState.PARTLY: PassedOverError,
-    RunState.PARTLY_FAILED: PartlyFailedError,
-    RunState.FAILED: RunFailedError,
-    "superseded": StaleRunError,  # a run of promotions alone
-}
-"""The error of a run that ended in this state."""
 
 
 def check(vendor: Vendors = None) -> Answer:
@@ -261,43 +246,6 @@ def _columns_table(columns: ColumnReadings, title: str) -> list[FittedTable]:
     found = columns.rows()
     rows = max((one.rows for one in found), default=0)
     return [FittedTable(HEADINGS, table_rows(found), title.format(rows=f"{rows:,}"), MAY_GO)] if rows else []
-
-
-def summed(summary: dict[str, Any], lines: list[str | FittedTable] | None = None) -> Answer:
-    """The report of a run, and the error for its state."""
-    lines = summary.pop("lines") if lines is None else lines
-    return Answer(summary, lines, run_error(summary), _brief(summary))
-
-
-def run_error(summary: dict[str, Any]) -> ShelfsyncError | None:
-    """The error for the state of a run's report, or None. What waits for a person is in it; alone, it is an error of its own."""
-    error, waits = _ENDED.get(summary["state"]), summary.get("waits")
-    if error is None:
-        return HeldError(waits["line"]) if waits else None
-    message = str(summary["error"])
-    return error(f"{message.rstrip('.')}. Besides, {waits['line']}" if waits else message)
-
-
-def _brief(summary: dict[str, Any]) -> str | None:
-    """What a report in full view does not have to say again: how many failed, and what waits for a person; None: nothing shorter is known."""
-    brief, waits = summary.get("brief"), summary.get("waits")
-    if _ENDED.get(summary["state"]) is not None and brief is None:
-        return None
-    return ". ".join(filter(None, (brief, waits and waits.get("brief")))) or None
-
-
-def partly(result: dict[str, Any]) -> PartlyFailedError | None:
-    """The error of a recovery that left something open."""
-    failed = result["failed"]
-    if not failed:
-        return None
-    name, reason = next(iter(failed.items()))
-    return PartlyFailedError(f"{failures(failed)}; the first is {name}: {reason}")
-
-
-def failures(failed: Sized) -> str:
-    """How many failed."""
-    return f"{len(failed)} failed"
 
 
 def _kind(full: bool) -> str:

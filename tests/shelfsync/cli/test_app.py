@@ -15,7 +15,6 @@ import pytest
 
 from commands_here import commands_here
 from documents import data, error
-from shelfsync.cli.sync import run_error
 from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
 
 
@@ -67,14 +66,6 @@ def test_some_vendors_that_fail_are_exit_code_9_and_named(run, tmp_path):
     assert done.stderr.splitlines()[-1].startswith("shelfsync: 1 of 2 vendors failed [")
     document = run("sync", "--vendor", "store-001", "--vendor", "nowhere", "--json")
     assert (document.returncode, data(document.stdout)["state"]) == (9, "partly_failed")
-
-
-@pytest.mark.parametrize(
-    ("state", "code"), [("failed", 1), ("superseded", 6), ("partly", 9), ("partly_failed", 9), ("succeeded", None)]
-)
-def test_the_state_of_a_run_is_an_exit_code(state, code):
-    ended = run_error({"state": state, "error": "2 of 2 vendors failed"})
-    assert (None if ended is None else ended.exit_code) == code
 
 
 @pytest.mark.slow

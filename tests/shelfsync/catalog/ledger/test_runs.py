@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import runs
-from shelfsync.cli.sync import run_error
+from shelfsync.cli.run_exit import run_error
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 PREPARED = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from promotion_shop import SKUS, STORES
-from shelfsync.cli.sync import run_error
+from shelfsync.cli.run_exit import run_error
 from shelfsync.errors import ExitCode, ShelfsyncError, StaleRunError
 from shelfsync.promotions.steps import report
 
