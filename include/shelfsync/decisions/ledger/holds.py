@@ -1,4 +1,7 @@
-"""The table of the holds, and every decision about each, by a person or by time. A decision is never changed. The rules are in `decisions.hold`."""
+"""The table of the holds, and every decision about each, by a person or by time. A decision is never changed.
+
+The rules are in `decisions.hold` and `decisions.first_decision`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.decisions.hold import REOPENED, TIMEOUT, Found, Hold, undecided
+from shelfsync.decisions.first_decision import REOPENED, undecided
+from shelfsync.decisions.hold import TIMEOUT, Found, Hold
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.store.bulk import among, any_row
