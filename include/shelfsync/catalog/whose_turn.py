@@ -1,4 +1,4 @@
-"""turn: which vendor's request leaves first, while more request bodies wait than the request limit allows.
+"""whose_turn: which vendor's request leaves first, while more request bodies wait than the request limit allows.
 
 Stop-sells first, then price changes, then the rest, the oldest of each first. Every `OLDEST_EVERY`-th turn goes to the body that has waited
 longest, whatever it is. So no vendor starves: of n bodies that wait, the oldest but k leaves within `OLDEST_EVERY` times k + 1 turns.

@@ -60,7 +60,7 @@ def deliver(
     lost_only: bool = False,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> StepReport:
-    """Sends what is planned of each vendor, in the order of `turn`: the most urgent batches of all vendors first.
+    """Sends what is planned of each vendor, in the order of `whose_turn`: the most urgent batches of all vendors first.
 
     A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
     `progress(done, all)` counts turns.
