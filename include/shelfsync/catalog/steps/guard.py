@@ -11,7 +11,7 @@ from shelfsync.catalog.ledger import extracts, runs, source_columns, vendor_runs
 from shelfsync.catalog.ledger.compared import for_guard
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
-from shelfsync.catalog.steps.restore import hidden, judged
+from shelfsync.catalog.steps.restore import as_unrestored_if_any, hidden
 from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
@@ -83,7 +83,7 @@ def _nothing_left(
 ) -> None:
     """Ends the vendor's holds and approvals, because nothing differs any more, as far as the extract shows."""
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
-    case = judged(context, acknowledged, facts.past.unrestored_path)
+    case = as_unrestored_if_any(context, acknowledged, facts.past.unrestored_path)
     beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.with_rows)
     found = written(context, case, _with_unseen(context, row, (), decided.with_rows(context)[1], beside.carried))
     with context.engine.begin() as connection:
@@ -117,7 +117,7 @@ def _guard_vendor(
     from shelfsync.catalog.guards import apply_guards
 
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
-    case = judged(context, acknowledged, facts.past.unrestored_path)
+    case = as_unrestored_if_any(context, acknowledged, facts.past.unrestored_path)
     beside = hidden(context, row, acknowledged, facts.past.unrestored_path, decided.with_rows)
     approved, declined = decided.with_rows(context)
     done = [
@@ -245,7 +245,8 @@ def read_case(context: Context, row: VendorRun, delta_path: str) -> Case:
     with context.engine.connect() as connection:
         about = _guarded(context, connection, row.run_id, [row.vendor])[row.vendor]
         facts = case_facts(context, connection, row, about)
-    return judged(context, acknowledged_case(context, row, delta_path, facts)[0], facts.past.unrestored_path)
+    acknowledged, _ = acknowledged_case(context, row, delta_path, facts)
+    return as_unrestored_if_any(context, acknowledged, facts.past.unrestored_path)
 
 
 def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: CaseFacts) -> tuple[Case, str | None]:

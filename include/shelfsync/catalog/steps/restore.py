@@ -268,7 +268,7 @@ def hidden(
     )
 
 
-def judged(context: Context, case: Case, before: str | None) -> Case:
+def as_unrestored_if_any(context: Context, case: Case, before: str | None) -> Case:
     """The case that the guards judge: the same, unless a restoration made a difference when the extract before was judged."""
     if before is None or not context.lake.exists(before):
         return case
