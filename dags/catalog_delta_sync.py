@@ -8,7 +8,8 @@ Sends what changed in the ERP since the last acknowledgement to the delivery pla
 * shelfsync sends only fields that differ from what the platform acknowledged. A run without changes sends nothing.
 * A change that an earlier run did not complete is still a difference. This run sends it again, with the newest values.
 * A product that has left the ERP is deactivated. If this concerns many products of a vendor, a guard holds them for a person.
-* If a job does not end until the next delta is due, this run ends without its outcome. `catalog_recover` or the next run reads it.
+* If a job does not end until the next delta is due, this run ends without its outcome. With `delta_watch` = changes it waits at most a
+  minute. `catalog_recover` or the next run reads the outcome.
 * If a vendor fails, the others go on. `report` fails at the end and names the vendor and the reason.
 
 **Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there. The

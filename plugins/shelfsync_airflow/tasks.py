@@ -254,7 +254,8 @@ def shard(shard: dict[str, Any]) -> None:
         deliver(shard=shard),
         WaitOperator(
             task_id="wait",
-            doc_md="Waits in the triggerer until every job has ended or its deadline has passed; a delta at most until the next one is due.",
+            doc_md="Waits in the triggerer until every job has ended or its deadline has passed; a delta at most until the next one is due,"
+            " with delta_watch = changes at most a minute.",
         ),
         confirm(shard=shard),
     )

@@ -39,8 +39,8 @@ AWAY_S, LOOK_AGAIN_S = 3600.0, 10.0
 
 
 class JobsTrigger(BaseTrigger):
-    """Fires when every open job of a shard has ended, or its deadline has passed; of a delta also when the next delta is due. It only reads
-    and polls, so it may run anywhere, even twice.
+    """Fires when every open job of a shard has ended, or its deadline has passed; of a delta also when its time is over
+    (`catalog.steps.wait_limit`). It only reads and polls, so it may run anywhere, even twice.
 
     `shard` is the shard as JSON text (`{"run": 7, "vendors": ["store-001"], ...}`), or the template that gives it; promotions have no
     vendors in it. `kind`: catalog, export or promotion. `chain`: None in an installation without chains.

@@ -27,7 +27,8 @@ class SyncSettings(Section):
     delta_interval_s: float = Field(900.0, gt=0)
     """Seconds between two delta runs, as AIRFLOW__SHELFSYNC__DELTA_SCHEDULE has them: change both together. It schedules nothing. A forecast
     longer than this is a warning; if the ERP reports its changes, a vendor without one is compared again after it. In Airflow a delta waits
-    for its jobs at most until the next one is due: a job that does not end keeps no other vendor waiting."""
+    for its jobs at most until the next one is due, with AIRFLOW__SHELFSYNC__DELTA_WATCH=changes at most a minute: a job that does not end
+    keeps no other vendor waiting."""
     watch_s: float = Field(2.0, gt=0)
     """Seconds between two looks for changes: `shelfsync sync --watch`, and the watcher in Airflow."""
     job_deadline_s: float = Field(1800.0, gt=0)
