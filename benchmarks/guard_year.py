@@ -24,7 +24,8 @@ import pyarrow as pa
 from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
-from shelfsync.catalog.held_changes import HeldChanges, apply_guards
+from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.held_changes import HeldChanges
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp import sample
 from shelfsync.local.postgres import running_postgres
