@@ -34,7 +34,7 @@ class AlertRoute(Section):
     severities: tuple[Literal["severe", "warning", "notice"], ...] = ("severe", "warning")
     """The severities that it takes."""
     kinds: tuple[str, ...] = ()
-    """The kinds that it takes; empty: every kind of its severities."""
+    """The kinds that it takes; empty: every kind of its severities. Besides, it takes `route_away` of every other route."""
     unacknowledged_minutes: float = Field(0, ge=0)
     """It takes an alert so many minutes after it opened, if no person has acknowledged it by then: an escalation."""
     quiet_from: Clock | None = None

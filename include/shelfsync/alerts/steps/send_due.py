@@ -26,7 +26,7 @@ from shelfsync.store.metadata import instant
 from shelfsync.store.session_lock import unlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy.engine import Connection
 
@@ -41,6 +41,7 @@ AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
 KEPT_TRIES = 5
 """So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat; those of
 a pager go as their incident."""
+ROUTE_AWAY = "route_away"
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
 _LOCK = {"kind": 7_305_003, "number": 0}
@@ -53,16 +54,11 @@ def send_due(context: Context) -> dict[str, Any]:
     ConfigurationError: a route is wrong. Its messages wait, and those of every other route are sent before it is raised.
     """
     wrong = _wrong_routes(context)
-    result = _send_all(context, {one.name: one for one in context.settings.alerts.routes if one.name not in wrong})
+    with _alone(context) as alone:
+        result = _send_all(context, wrong) if alone else {"sent": {}, "refused": {}}
     for error in wrong.values():
         raise error
     return result
-
-
-def _send_all(context: Context, routes: dict[str, AlertRoute]) -> dict[str, Any]:
-    """Sends what is due for these routes."""
-    with _alone(context) as alone:
-        return _send_alone(context, routes) if alone else {"sent": {}, "refused": {}}
 
 
 @contextlib.contextmanager
@@ -77,7 +73,9 @@ def _alone(context: Context) -> Iterator[bool]:
                 unlock(session, "pg_advisory_unlock", **_LOCK)
 
 
-def _send_alone(context: Context, routes: dict[str, AlertRoute]) -> dict[str, Any]:
+def _send_all(context: Context, wrong: Mapping[str, ConfigurationError]) -> dict[str, Any]:
+    """Sends what is due for the routes that are not wrong."""
+    routes = {one.name: one for one in context.settings.alerts.routes if one.name not in wrong}
     result: dict[str, Any] = {"sent": {}, "refused": {}}
     with context.engine.begin() as connection:
         _owe(connection, context, routes.values())
@@ -99,11 +97,15 @@ def _send_alone(context: Context, routes: dict[str, AlertRoute]) -> dict[str, An
             result["sent"][name] = result["sent"].get(name, 0) + len(sending.messages)
     with context.engine.begin() as connection:
         away = {
-            ("route_away", name): f"the route {name} refused {tries} times what was sent to it: {error}"
+            (ROUTE_AWAY, name): f"the route {name} refused {tries} times what was sent to it: {error}"
             for name, (tries, error) in outbox.failures(connection).items()
             if tries >= AWAY_AFTER
         }
-        alerts.keep(connection, ("route_away",), away)
+        unusable = {
+            (ROUTE_AWAY, name): f"the route {name} is wrong: {error.problem}. `shelfsync check` has the remedy"
+            for name, error in wrong.items()
+        }
+        alerts.keep(connection, (ROUTE_AWAY,), away | unusable)
     return result
 
 
@@ -136,9 +138,9 @@ def _check_route(route: AlertRoute) -> None:
 
 
 def takes(route: AlertRoute, kind: str, subject: str = "") -> bool:
-    """Whether a route takes alerts of this kind. A route that is away does not report itself."""
-    if kind == "route_away" and subject == route.name:
-        return False
+    """Whether a route takes alerts of this kind. Whatever a route takes, it takes that another is away or wrong; never that itself is."""
+    if kind == ROUTE_AWAY:
+        return subject != route.name
     return KINDS[kind].severity in route.severities and (not route.kinds or kind in route.kinds)
 
 

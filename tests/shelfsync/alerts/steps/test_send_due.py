@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
+import re
+import textwrap
 import threading
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -339,7 +344,7 @@ def test_a_wrong_route_keeps_no_message_from_the_others_and_loses_none_of_its_ow
     assert [message["message"].count("one: late") for message in chat.taken] == [1]
     with pytest.raises(ConfigurationError, match="'new'"):
         found(context)
-    assert len(chat.taken) == 2, "its end"
+    assert len(chat.taken) == 2, "its end, and that the other route is wrong"
     right = {"name": "new", "address": chat.address + "new"}
     before = make_world(alerts={"routes": [right, good]}).app.context
     chat.refuses = True
@@ -350,6 +355,54 @@ def test_a_wrong_route_keeps_no_message_from_the_others_and_loses_none_of_its_ow
     chat.refuses = False
     pass_time(before, 60)
     assert set(found(before, two="two: late")["sent"]) == {"ops", "new"}
+
+
+def documented_routes(chat):
+    """The routes of the page of alerts, each with an address here."""
+    page = (Path(__file__).parents[4] / "docs/how-to/alarms.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    routes = tomllib.loads(textwrap.dedent(example))["alerts"]["routes"]
+    return {route["name"]: route | {"address": f"{chat.address}{route['name']}"} for route in routes}
+
+
+@pytest.mark.parametrize("address", [None, "pigeon://canary-route-2/loft"], ids=["away", "wrong"])
+def test_every_other_route_takes_that_one_is_away_or_wrong_whatever_else_it_takes(make_world, chat, address):
+    routes = documented_routes(chat)
+    routes["operators"]["address"] = address or "json://127.0.0.1:9/"
+    context = make_world(alerts={"routes": list(routes.values())}).app.context
+    for _ in range(4):
+        with contextlib.suppress(ConfigurationError):
+            found(context, one="one: late")
+        pass_time(context, 60)
+    (away,) = (row for row in lists.listed(context) if row["kind"] == "route_away")
+    assert away["subject"] == "operators"
+    assert "canary" not in away["message"]
+    messages = lists.shown(context, away["alert_id"])["messages"]
+    assert {message["route"] for message in messages} == {"on-call", "buyer"}
+    assert any("WARNING: messages do not reach a route" in message["message"] for message in chat.taken)
+    routes["operators"]["address"] = chat.address
+    right = make_world(alerts={"routes": list(routes.values())}).app.context
+    pass_time(context, 60)
+    found(right, one="one: late")
+    assert [row["kind"] for row in lists.listed(context)] == ["store_late"]
+
+
+def test_a_muted_route_away_reaches_no_route(make_world, chat):
+    routes = [
+        {"name": "ops", "address": "pigeon://loft"},
+        {"name": "boss", "address": chat.address, "severities": ["severe"]},
+    ]
+    context = make_world(alerts={"routes": routes}).app.context
+    lists.mute(context, "route_away", "ops", hours=1, who="ada", why="the pigeons moult")
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="'ops'"):
+            found(context)
+    assert chat.taken == []
+    lists.mute(context, "route_away", "ops", hours=0, who="ada", why="they fly again")
+    with pytest.raises(ConfigurationError, match="'ops'"):
+        found(context)
+    (message,) = chat.taken
+    assert "docs/how-to/runbooks/README.md" in message["message"]
 
 
 @pytest.mark.slow
