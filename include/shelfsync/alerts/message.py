@@ -12,7 +12,7 @@ from shelfsync.chosen_chain import own_names
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 SHOWN_MAX = 5
 """So many alerts of one kind are told each by its sentence; of the others only the number."""
@@ -106,9 +106,20 @@ def _group(name: str, alike: Sequence[Due], link: str | None, chain: str | None)
             f"By itself: {kind.by_itself}",
             f"Runbook: {kind.page}",
             *page,
-            f"Take it on: {command} alerts acknowledge {' '.join(str(one.alert_id) for one in alike[:SHOWN_MAX])}",
+            f"Take it on: {command} alerts acknowledge {ranges([one.alert_id for one in alike])}",
         ]
     )
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Every number once, as a command takes them: `3 4 7-19`."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(map(str, run)) for run in found)
 
 
 def _rest(alike: Sequence[Due]) -> list[str]:

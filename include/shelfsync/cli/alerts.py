@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,8 @@ from shelfsync.errors import DataError, PartlyFailedError
 
 app = typer.Typer(help="What is wrong now, and the messages about it.", no_args_is_help=True)
 
-Numbers = Annotated[list[int], typer.Argument(metavar="ALERT...", help="Numbers of alerts.")]
+_RANGE_MAX = 10_000
+Numbers = Annotated[list[str], typer.Argument(metavar="ALERT...", help="Numbers of alerts, or ranges of them: 3-19.")]
 Number = Annotated[int, typer.Argument(metavar="ALERT", help="Number of the alert.")]
 Closed = Annotated[bool, typer.Option("--closed", help="The last 200, also those that are over.")]
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="The kind of alerts, as `alerts list` shows it.")]
@@ -75,13 +77,14 @@ def show(number: Number) -> Answer:
     return Answer(row, lines)
 
 
-@command(app, "shelfsync alerts acknowledge 3 4", "shelfsync alerts acknowledge 3 --user ada")
+@command(app, "shelfsync alerts acknowledge 3 4 7-19", "shelfsync alerts acknowledge 3 --user ada")
 def acknowledge(number: Numbers, user: User = None) -> Answer:
     """Take alerts on: no route gets an escalation about them."""
     from shelfsync.alerts.steps import lists
 
+    numbers = [one for text in number for one in read_range(text)]
     with opened() as context:
-        results = lists.acknowledge(context, number, who=user_or(user))
+        results = lists.acknowledge(context, numbers, who=user_or(user))
     return Answer({"alerts": results}, [one["line"] for one in results])
 
 
@@ -136,6 +139,17 @@ def watch() -> Answer:
         else None
     )
     return Answer(result, lines or ["nothing has changed"], error)
+
+
+def read_range(text: str) -> range:
+    """`3` or `3-19`; ten thousand numbers at most."""
+    found = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", text)
+    numbers = range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
+    if not 0 < len(numbers) <= _RANGE_MAX:
+        raise typer.BadParameter(
+            f"{text!r} is no number of an alert and no range of at most {_RANGE_MAX:,}; write 3 or 3-19"
+        )
+    return numbers
 
 
 def _state(row: dict[str, Any]) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 
-from shelfsync.alerts.message import Due, body, title
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.alerts.message import Due, body, ranges, title
+from shelfsync.cli.alerts import read_range
 
 OPENED = dt.datetime(2026, 6, 1, 7, tzinfo=dt.UTC)
 
@@ -26,6 +30,16 @@ def test_two_alerts_and_an_end_are_three():
     assert "2 times" in text
     assert "acknowledge 17 18" in text
     assert "Over:" in text
+
+
+def test_the_command_of_a_message_takes_on_all_that_it_is_about():
+    many = [due(number, number, f"{number} SKUs") for number in (*range(3, 20), 25, 26, 30)]
+    assert "acknowledge 3-19 25 26 30\n" in body([*many, due(99, 40, "1 SKU", "closed")], link=None)
+
+
+@given(st.sets(st.integers(1, 60)))
+def test_law_ranges_name_each_number_once(numbers):
+    assert sorted(number for text in ranges(numbers).split() for number in read_range(text)) == sorted(numbers)
 
 
 def test_a_message_of_one_chain_of_several_names_it_in_title_link_and_command():

@@ -3,10 +3,44 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
+from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.message import Due, body
+from shelfsync.store.engine import create_engine
+
 pytestmark = pytest.mark.slow
+
+
+def test_the_command_of_a_message_takes_on_every_alert_of_it(here, database_url):
+    assert here("pause", "--all", "--reason", "stocktaking")[0] == 0
+    engine = create_engine(database_url)
+    late = {("store_late", f"store-{number:03}"): "late" for number in range(17)}
+    with engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), late)
+        due = [
+            Due(
+                row["alert_id"],
+                row["alert_id"],
+                "opened",
+                row["kind"],
+                row["subject"],
+                row["message"],
+                row["opened_at"],
+                None,
+            )
+            for row in alerts.open_alerts(connection)
+        ]
+    engine.dispose()
+    (line,) = (line for line in body(due, link=None).splitlines() if line.startswith("Take it on: "))
+    code, printed, _ = here(*shlex.split(line)[4:], "--user", "ada")
+    assert (code, printed.count("is yours, ada")) == (0, 17)
+    assert "was acknowledged by ada" in here("alerts", "acknowledge", "3", "--user", "bob")[1]
+    assert here("alerts", "acknowledge", "17", "18")[0] == 4
+    for wrong in ("three", "19-3", "1-99999", "3-", "-1"):
+        assert here("alerts", "acknowledge", wrong)[0] == 2
 
 
 def test_what_is_muted_is_listed_with_its_end_person_and_reason(here):

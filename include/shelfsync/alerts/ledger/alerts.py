@@ -120,12 +120,16 @@ def read(connection: Connection, alert_id: int) -> dict[str, Any] | None:
     return {**row, "messages": [dict(message) for message in messages]}
 
 
-def acknowledge(connection: Connection, alert_id: int, *, who: str) -> bool:
-    """A person takes on an open alert. Returns False if it is closed or taken on already."""
-    free = alert.update().where(
-        alert.c.alert_id == alert_id, alert.c.closed_at.is_(None), alert.c.acknowledged_at.is_(None)
-    )
-    return connection.execute(free.values(acknowledged_by=who, acknowledged_at=instant())).rowcount == 1
+def acknowledge(
+    connection: Connection, numbers: Collection[int], *, who: str
+) -> dict[int, tuple[bool, dict[str, Any]]]:
+    """A person takes on open alerts: number -> (whether it was free, the row as it is now). What is not there is missing."""
+    mine = among(alert.c.alert_id, numbers)
+    free = alert.update().where(mine, alert.c.closed_at.is_(None), alert.c.acknowledged_at.is_(None))
+    taken = free.values(acknowledged_by=who, acknowledged_at=instant()).returning(alert.c.alert_id)
+    done = set(connection.execute(taken).scalars())
+    rows = connection.execute(sa.select(alert).where(mine)).mappings()
+    return {row["alert_id"]: (row["alert_id"] in done, dict(row)) for row in rows}
 
 
 def mute(connection: Connection, kind: str, subject: str | None, *, who: str, why: str, hours: float) -> None:

@@ -75,7 +75,7 @@ def shown(context: Context, alert_id: int) -> dict[str, Any]:
     with context.engine.connect() as connection:
         row = alerts.read(connection, alert_id)
     if row is None:
-        raise DataError(f"alerts: there is no alert {alert_id}; `shelfsync alerts list --closed` shows the last ones")
+        raise _unknown(alert_id)
     kind = KINDS[row["kind"]]
     about = {"severity": kind.severity, "customers": kind.customers, "by_itself": kind.by_itself, "runbook": kind.page}
     mutes = [
@@ -85,22 +85,31 @@ def shown(context: Context, alert_id: int) -> dict[str, Any]:
 
 
 def acknowledge(context: Context, numbers: Iterable[int], *, who: str) -> list[dict[str, Any]]:
-    """A person takes on open alerts: `{"alert_id", "acknowledged", "line"}` each."""
-    results = []
-    for number in dict.fromkeys(numbers):
-        shown(context, number)
-        with context.engine.begin() as connection:
-            done = alerts.acknowledge(connection, number, who=who)
-        row = shown(context, number)
-        if done:
-            line = f"alert {number} is yours, {who}: {row['message']}"
-        elif row["acknowledged_by"] is not None:
-            at = display.instant(row["acknowledged_at"])
-            line = f"alert {number} was acknowledged by {row['acknowledged_by']} at {at}; nothing was done"
-        else:
-            line = f"alert {number} was over at {display.instant(row['closed_at'])}; nothing was done"
-        results.append({"alert_id": number, "acknowledged": done, "line": line})
-    return results
+    """A person takes on open alerts: `{"alert_id", "acknowledged", "line"}` each. DataError, and none is taken on: one is not there."""
+    wanted = list(dict.fromkeys(numbers))
+    with context.engine.begin() as connection:
+        found = alerts.acknowledge(connection, wanted, who=who)
+        for number in wanted:
+            if number not in found:
+                raise _unknown(number)
+    return [
+        {"alert_id": number, "acknowledged": found[number][0], "line": _acknowledged(*found[number], who)}
+        for number in wanted
+    ]
+
+
+def _acknowledged(done: bool, row: dict[str, Any], who: str) -> str:
+    number = row["alert_id"]
+    if done:
+        return f"alert {number} is yours, {who}: {row['message']}"
+    if row["acknowledged_by"] is not None:
+        at = display.instant(row["acknowledged_at"])
+        return f"alert {number} was acknowledged by {row['acknowledged_by']} at {at}; nothing was done"
+    return f"alert {number} was over at {display.instant(row['closed_at'])}; nothing was done"
+
+
+def _unknown(number: int) -> DataError:
+    return DataError(f"alerts: there is no alert {number}; `shelfsync alerts list --closed` shows the last ones")
 
 
 def mute(context: Context, kind: str, subject: str | None, *, hours: float, who: str, why: str) -> str:

@@ -233,7 +233,8 @@ def test_a_mute_that_ends_does_not_send_before_the_digest_or_in_quiet_hours(make
     assert found(context, one="one: late")["sent"] == {"ops": 1}
 
 
-def test_a_mute_stops_the_tries_of_a_refused_message(context, chat):
+def test_a_mute_stops_the_tries_of_a_refused_message(make_world, chat):
+    context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
     chat.refuses = True
     for _ in range(2):
         found(context, one="one: late")
