@@ -55,7 +55,7 @@ PARTS = (
     Part("warehouse.order_promotion"),
     Part("warehouse.order_customer", "row.remove_at > clock_timestamp()", encrypted="encrypted"),
     Part("ledger.alert", "row.closed_at IS NULL"),
-    Part("ledger.alert_message", _OPEN_ALERT),
+    Part("ledger.alert_message", _OPEN_ALERT, begun_anew=frozenset({"sending_at"})),
     Part("ledger.alert_mute", "row.until_at > clock_timestamp()"),
 )
 """In the order of loading: a row after those that it points to."""

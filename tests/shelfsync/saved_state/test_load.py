@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
+from app_calls import open_calls
+from message_services import Chat
+from shelfsync.alerts.channel import REPEAT
+from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.saved_state.load import checked, load
 from shelfsync.saved_state.manifest import MANIFEST
@@ -170,6 +176,27 @@ def test_a_column_that_only_one_of_the_two_has_is_named(saved, opened_new, tmp_p
     new = opened_new()
     assert load(new.context.engine, new.context.lake, tmp_path / "older.state", plan, who="ada")
     assert len(rows(new.context.engine, "ledger.hold")) == 3
+
+
+def test_a_message_that_was_being_sent_when_the_state_was_saved_is_sent_again(make_world, throwaway_database, tmp_path):
+    chat = Chat()
+    old = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]})
+    context = old.app.context
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), {("store_late", "store-001"): "store-001: late"})
+    path = tmp_path / "shelfsync.state"
+    chat.arrived = lambda: save(context.engine, context.lake, path, chain=None)
+    assert send_due(context)["sent"] == {"ops": 1}
+    chat.arrived = lambda: None
+    with throwaway_database() as url:
+        settings = old.settings.model_copy(update={"lake_url": str(tmp_path / "new"), "database_url": SecretStr(url)})
+        with open_calls(settings) as new:
+            assert load(new.context.engine, new.context.lake, path, checked(path, chain=None, reads=bool), who="ada")
+            assert send_due(new.context)["sent"] == {"ops": 1}
+            assert send_due(new.context) == {"sent": {}, "refused": {}}
+    chat.close()
+    first, again = (message["message"] for message in chat.taken)
+    assert again == f"{REPEAT}\n\n{first}"
 
 
 def test_a_file_that_was_replaced_after_the_check_is_refused(shop, saved, opened_new):
