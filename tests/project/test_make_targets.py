@@ -67,7 +67,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "test-postgres": Elsewhere(".ci/run", "step make test-postgres"),
     "test-installation": Elsewhere("scripts/test_slow.sh", 'python -m pytest -m "installation and slow and not proof"'),
     "check": Elsewhere(".ci/run", "step make check"),
-    "demo": Elsewhere(".ci/run", "step make demo"),
+    "demo": Elsewhere(".ci/run", "make demo >.tools/ci-demo.log"),
     "up": Elsewhere("tests/installation/installed.py", 'self.make("up"'),
     "down": Elsewhere("tests/installation/installed.py", 'self.make("down"'),
 }

@@ -7,7 +7,7 @@ cannot express is never offered: its SKU leaves the promotion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,7 @@ from shelfsync.rows.truth import Mask, mask
 from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
 
     import numpy.typing as npt
@@ -337,6 +338,18 @@ def merged(own: Normalised, every: Normalised, heads: list[Head]) -> Normalised:
         unoffered=pa.concat_tables([own.unoffered, remaining(every.unoffered)]),
         frozen=own.frozen | every.frozen,
     )
+
+
+def without_what_is_over(of: Normalised, heads: Heads, now: dt.datetime) -> Normalised:
+    """Without rows whose period is over: their promotions end, whatever is wrong with them, and no person has to decide about them."""
+    lasting = pa.array([number for number, head in enumerate(heads.all) if head.end > now], pa.int32())
+    if len(lasting) == len(heads.all):
+        return of
+
+    def in_time(table: pa.Table) -> pa.Table:
+        return table.filter(pc.is_in(column(table, "head"), value_set=lasting))
+
+    return replace(of, rows=in_time(of.rows), kept=in_time(of.kept), unoffered=in_time(of.unoffered))
 
 
 def _keys(table: pa.Table, campaigns: pa.Array) -> pa.Array:

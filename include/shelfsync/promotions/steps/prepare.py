@@ -20,7 +20,7 @@ from shelfsync.promotions.group import Groups, Named, contents, derived_from, fi
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import EVERY, Heads
 from shelfsync.promotions.ledger import promotions as ledger_promotions
-from shelfsync.promotions.normalise import merged, normalise, quarantined
+from shelfsync.promotions.normalise import merged, normalise, quarantined, without_what_is_over
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
@@ -205,6 +205,7 @@ class _Preparation:
         both = merged(own, every, self._heads.all)
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
+        both = without_what_is_over(both, self._heads, self._now)
         assortment = known_assortment(self._context, vendor)
         asked = asked_beside(self._context, vendor, both.rows, assortment)
         elsewhere = self._asked_elsewhere(both.rows, assortment, asked)

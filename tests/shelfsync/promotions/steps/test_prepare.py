@@ -87,6 +87,21 @@ def test_a_running_promotion_does_not_end_because_its_other_window_is_held(shop)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("price", ["1", "8,50"], ids=["held", "quarantined"])
+def test_a_promotion_ends_though_a_row_of_its_earlier_end_is_faulty_once_that_end_is_past(shop, price):
+    """No person has to decide about an offer that is over; and customers still get the old one."""
+    for sku in ("a", "b"):
+        shop.erp.put("c1", sku, "8", start=-5)
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 8.0}
+    shop.erp.put("c1", "a", price, start=-5, end=-1)
+    shop.erp.put("c1", "b", "8", start=-5, end=-1)
+    summary = shop.sync()
+    assert (shop.seen(), shop.states()) == ({}, ["Cancelled"])
+    assert summary["counts"]["held"] == 0
+
+
+@pytest.mark.slow
 def test_a_running_promotion_does_not_end_because_the_row_of_its_other_name_is_garbled(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
