@@ -26,6 +26,7 @@ from shelfsync.erp.open import open_promotions, open_source, promotion_settings_
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of, without_stop
 from shelfsync.orders.steps.hand_over_channels import open_channel
+from shelfsync.outages import erp_asked
 from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.rows import total_row
@@ -61,10 +62,11 @@ def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True
     """Database, ERP, platform, in this order; ConfigurationError in one line at the first that does not work.
 
     `vendors` are asked about first, so that a wrong one is found too; `fresh` asks the platform even when it answered lately. Returns the stores
-    whose own files are broken, by the ERP's id, with the reason: a run goes on without them.
+    whose own files are broken, by the ERP's id, with the reason: a run goes on without them. An ERP without an answer is stored as an outage.
     """
     engine.check(context.engine)
-    broken = context.open_erp().check()
+    with erp_asked(context.engine, ends=False):
+        broken = context.open_erp().check()
     for store, why in broken.items():
         in_report.warning("check: store %s fails alone, because its files are broken: %s", store, why)
     if not fresh and is_known_good(context, vendors):

@@ -101,17 +101,22 @@ def going_on(engine: Engine, service: str) -> float | None:
 
 
 @contextlib.contextmanager
-def erp_asked(engine: Engine, service: str = ERP) -> Iterator[None]:
-    """Around a reading of the ERP and nothing else: stores whether the ERP answered."""
+def erp_asked(engine: Engine, service: str = ERP, *, ends: bool = True) -> Iterator[None]:
+    """Around a reading of the ERP and nothing else: stores whether the ERP answered.
+
+    `ends`: False for a question of a few rows. Its failure begins an outage; its answer ends none, because a whole reading may still break off.
+    """
     try:
         yield
     except (UnreachableError, BrokenOffError, TryAgainError) as error:
         failed(engine, service, str(error))
         raise
     except DataError:  # it answered, with data that cannot be used
-        answered(engine, service)
+        if ends:
+            answered(engine, service)
         raise
-    answered(engine, service)
+    if ends:
+        answered(engine, service)
 
 
 def since(

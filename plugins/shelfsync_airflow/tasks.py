@@ -32,10 +32,10 @@ SHARD_LABEL = "{{ task.op_kwargs['shard']['label'] }}"
 def check(kind: str) -> int:
     """Checks that database, ERP and platform are reachable and accept the credentials, before anything is read or sent; opens the run.
 
-    A delta skips the check if the platform accepted the credentials recently: it runs every quarter of an hour, and requests are limited.
+    A run whose check fails is recorded as failed. A delta skips the check if the platform accepted the credentials recently: it runs every quarter of an hour, and requests are limited.
     If the ERP reports its changes and there are none, the whole run is skipped here.
     """
-    from shelfsync.catalog.steps.run import open_run
+    from shelfsync.catalog.steps.run import beginning, open_run
     from shelfsync.catalog.steps.urgent import clear_the_way
     from shelfsync.catalog.steps.watch import something_to_do
     from shelfsync.check import check as check_all
@@ -45,13 +45,16 @@ def check(kind: str) -> int:
     vendors = tuple(vendor.strip() for vendor in params["vendors"] or () if vendor.strip())
     skus = tuple(sku.strip() for sku in params.get("skus") or () if sku.strip())
     key = f"{context['dag'].dag_id}/{context['run_id']}"
+    dry_run = bool(params["dry_run"])
     with open_app(PLATFORM, ERP, read_only=_dry_run()) as app:
-        check_all(app, vendors, fresh=kind == "full")
-        if kind == "delta" and not (vendors or skus or params["dry_run"]) and not something_to_do(app):
+        with beginning(app, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=dry_run):
+            check_all(app, vendors, fresh=kind == "full")
+            needed = kind != "delta" or bool(vendors or skus or dry_run) or something_to_do(app)
+            if skus and not dry_run:
+                asyncio.run(clear_the_way(app, vendors))
+        if not needed:
             raise AirflowSkipException("Nothing changed in the ERP, and no vendor waits for anything.")
-        if skus and not params["dry_run"]:
-            asyncio.run(clear_the_way(app, vendors))
-        return open_run(app, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=bool(params["dry_run"]))
+        return open_run(app, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=dry_run)
 
 
 @task(task_id="recover")

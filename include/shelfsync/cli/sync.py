@@ -117,7 +117,8 @@ def apply(file: File) -> Answer:
     plan = read(file)
     vendors = tuple(found.vendor for found in plan.vendors)
     with opened(reports=True) as context, showing_holds(context, _of_vendors(vendors)):
-        check_all(context, vendors)
+        with _beginning(context, plan.kind, vendors):
+            check_all(context, vendors)
         run_id = _open_run(context, plan.kind, vendors)
         with progress() as report:
             summary = _reported(context, run_id, lambda: send(context, plan, run_id, report))
@@ -142,9 +143,10 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
             )
         return _watch()
     with opened(reports=True) as context, showing_holds(context, _of_vendors(vendors)):
-        check_all(context, vendors)
-        if skus:
-            asyncio.run(clear_the_way(context, vendors))
+        with _beginning(context, _kind(full), vendors, skus):
+            check_all(context, vendors)
+            if skus:
+                asyncio.run(clear_the_way(context, vendors))
         run_id = _open_run(context, _kind(full), vendors, skus=skus)
         with progress() as report:
             summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=report))
@@ -182,7 +184,8 @@ def _watch() -> Answer:
 
     ending: list[int] = []
     with opened() as context:
-        check_all(context)
+        with _beginning(context, "delta", ()):
+            check_all(context)
 
         def start() -> dict[str, Any]:
             run_id = _open_run(context, "delta", ())
@@ -262,6 +265,14 @@ def _open_run(
     from shelfsync.catalog.steps.run import open_run
 
     return open_run(context, kind=kind, key=_key(), vendors=vendors, skus=skus, dry_run=dry_run)
+
+
+def _beginning(
+    context: Context, kind: str, vendors: tuple[str, ...], skus: tuple[str, ...] = ()
+) -> contextlib.AbstractContextManager[None]:
+    from shelfsync.catalog.steps.run import beginning
+
+    return beginning(context, kind=kind, key=_key(), vendors=vendors, skus=skus, dry_run=False)
 
 
 def _reported(context: Context, run_id: int, run_steps: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,13 @@ from shelfsync.decisions.state import Subject
 from shelfsync.errors import Alarm
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
+from shelfsync.platform.jobs.job import reason_of
 from shelfsync.platform.jobs.table import State
 from shelfsync.platform.jobs.table import job as job_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy.engine import Connection, RowMapping
 
     from shelfsync.context import Context
@@ -63,6 +67,24 @@ def open_run(
         record.RUN.copy(connection, [run_id])
     log.info("run %d (%s%s) is open: %s", run_id, kind, ", dry" if dry_run else "", key)
     return run_id
+
+
+@contextlib.contextmanager
+def beginning(
+    context: Context, *, kind: str, key: str, vendors: tuple[str, ...], skus: tuple[str, ...] = (), dry_run: bool
+) -> Iterator[None]:
+    """Around all that has to be in order before `open_run`. If that raises an error, the run is recorded as failed: an alert reports it.
+
+    The error is raised again, whether the ledger could store it or not.
+    """
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(Exception), context.engine.begin() as connection:  # the first error counts
+            run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, skus=skus, dry_run=dry_run)
+            runs.close_run(connection, run_id, state=RunState.FAILED, error=reason_of(error))
+            record.RUN.copy(connection, [run_id])
+        raise
 
 
 def report(context: Context, run_id: int) -> dict[str, Any]:
