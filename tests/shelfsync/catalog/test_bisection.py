@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shelfsync.catalog import bisection
+from shelfsync.catalog.priority_split import PRIORITIES
 from shelfsync.catalog.steps.vendor_back_off import BACKOFF_AFTER
-from shelfsync.catalog.urgency import PRIORITIES
 
 SIZE_MAX = 300
 

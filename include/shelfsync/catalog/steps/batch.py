@@ -8,10 +8,10 @@ from shelfsync.catalog.bisection import split_at
 from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.co_sent_fields import with_active_if_single
 from shelfsync.catalog.ledger import batches, runs, vendors
+from shelfsync.catalog.priority_split import parts as in_parts
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.rejected_batch import suspects
-from shelfsync.catalog.urgency import parts as in_parts
 from shelfsync.schemas import BASELINE
 from shelfsync.store.metadata import instant
 from shelfsync.vendors.isolation import Done, Skip, StepReport
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import BaselineVersion
-    from shelfsync.catalog.urgency import Part
+    from shelfsync.catalog.priority_split import Part
     from shelfsync.context import Context
 
 

@@ -12,7 +12,7 @@ from catalog_rows import delta as a_delta
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import shelves
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.urgency import PRIORITIES, parts, priorities
+from shelfsync.catalog.priority_split import PRIORITIES, parts, priorities
 
 SHELVES = shelves()
 TOGETHER = st.integers(0, 6)

@@ -1,4 +1,4 @@
-"""urgency: which rows of a delta must leave before the others, and in how few requests.
+"""The split by priority: which rows of a delta must leave before the others, and in how few requests.
 
 A **stop-sell** makes a product that is, or may be, on sale unbuyable: every minute customers buy what is not there. A **price** correction
 of a product on sale comes next: every minute customers buy at the wrong price. All else is **catalog**. These are the priorities of the
