@@ -8,7 +8,6 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync.chosen_chain import chain_in_use
@@ -21,13 +20,10 @@ from shelfsync.errors import (
     TryAgainError,
     UnreachableError,
 )
-from shelfsync_airflow import options
 from shelfsync_airflow.masking import mask_exits, masked_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from airflow.sdk import Context as TaskContext
 
     from shelfsync.context import Context
     from shelfsync.settings import Settings
@@ -66,23 +62,6 @@ def raised_to_airflow() -> Iterator[None]:
         if isinstance(final := trouble(error), ConfigurationError):
             raise AirflowFailException(str(final)) from None
         raise
-
-
-class AfterItsTime(RetryPolicy):
-    """Repeats at the usual delay, or later where the error names a longer wait (a platform that throttles names the time)."""
-
-    def evaluate(
-        self,
-        exception: BaseException,
-        try_number: int,  # noqa: ARG002  the signature is Airflow's
-        max_tries: int,  # noqa: ARG002
-        context: TaskContext | None = None,  # noqa: ARG002
-    ) -> RetryDecision:
-        usual = options.retry_delay()
-        if isinstance(exception, TryAgainError) and exception.after_s > usual.total_seconds():
-            after = dt.timedelta(seconds=exception.after_s)
-            return RetryDecision.retry(after, f"The error asks for {after.total_seconds():.1f} s.")
-        return RetryDecision.default()
 
 
 def _metric(name: str) -> str:

@@ -225,7 +225,7 @@ def test_every_task_may_run_again_and_carries_its_words(
     dag_bag: DagBag, dag_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from shelfsync_airflow import options
-    from shelfsync_airflow.app import AfterItsTime
+    from shelfsync_airflow.retries import AfterItsTime
 
     for task in dag_bag.dags[dag_id].tasks:
         assert isinstance(task.retry_policy, AfterItsTime), task.task_id

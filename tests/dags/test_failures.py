@@ -20,7 +20,8 @@ from shelfsync.errors import (
     TryAgainError,
     UnreachableError,
 )
-from shelfsync_airflow.app import AfterItsTime, raised_to_airflow
+from shelfsync_airflow.app import raised_to_airflow
+from shelfsync_airflow.retries import AfterItsTime
 
 LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
 

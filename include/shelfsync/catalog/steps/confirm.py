@@ -13,7 +13,8 @@ from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.log_reader import EXPANDED_BYTES_MAX, TruncatedLogError, parse_log
+from shelfsync.catalog.log_limits import log_bytes_max, log_s_max
+from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
 from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
@@ -232,25 +233,19 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead
     return found
 
 
-LOG_FLOOR_BYTES = 1024 * 1024
-LOG_FLOOR_S, LOG_S_PER_SKU = 60.0, 0.1
-"""How long a log may take, however fast its host is: a small job holds no run up for the time of a large one."""
-
-
-def log_bytes_max(context: Context, job: CatalogJob) -> int:
-    """The longest log that the job can have: by the SKUs sent, so that no host fills lake and memory (I13)."""
-    return min(LOG_FLOOR_BYTES + job.sent * context.settings.sync.log_bytes_per_sku, EXPANDED_BYTES_MAX)
-
-
 def _file_of(context: Context, job: CatalogJob) -> File:
-    return File("log", job.priority, log_bytes_max(context, job), LOG_FLOOR_S + job.sent * LOG_S_PER_SKU)
+    return File("log", job.priority, _bytes_max(context, job), log_s_max(job.sent))
+
+
+def _bytes_max(context: Context, job: CatalogJob) -> int:
+    return log_bytes_max(job.sent, bytes_per_sku=context.settings.sync.log_bytes_per_sku)
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
     """The log's lines. A truncated log counts up to its end. The path of an unreadable log is removed."""
     with context.lake.open(path) as file:
         try:
-            return parse_log(file, whole=True, expanded_max_bytes=log_bytes_max(context, job))
+            return parse_log(file, whole=True, expanded_max_bytes=_bytes_max(context, job))
         except TruncatedLogError as error:
             log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  one line is enough
             return error.log
