@@ -1,7 +1,6 @@
 """All of the housekeeping, in order: lost runs are closed, then rows and repeated outcomes go, then partitions, then unused files.
 
-Rows go by a rule, some thousands a transaction, never one that another row points to. Outcomes that only repeat an earlier state go
-too: a daily full sync writes ten million of them.
+Rows go by a rule, some thousands a transaction, never one that another row points to.
 
 Files of the lake go when no row points to them. Every column that holds a path of the lake declares it (`info=LAKE_FILE`). The sweep reads
 the declared tables, so a new table needs no entry here.
@@ -20,6 +19,7 @@ from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.run import unfinished
 from shelfsync.catalog.warehouse import record
+from shelfsync.housekeeping.repeated_outcomes import remove_repeated_outcomes
 from shelfsync.housekeeping.rules import NEWEST_SNAPSHOT, rules
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.warehouse import record as promotion_record
@@ -106,30 +106,6 @@ def _unreferenced(connection: Connection, table: str) -> str:
         same = " AND ".join(f'child."{child}" = old."{parent}"' for child, parent in pairs)
         conditions.append(f"NOT EXISTS (SELECT 1 FROM {reference.child} AS child WHERE {same})")  # noqa: S608
     return " AND ".join(conditions)
-
-
-_JOBS = "SELECT job_id FROM warehouse.catalog_job WHERE repeats_removed IS NULL AND ended_at < :cutoff ORDER BY job_id"
-_REPEATS = "FROM warehouse.sku_outcome WHERE job_id = :job_id AND state = 'accepted' AND change = 'same'"
-
-
-def thin(engine: Engine, *, older_than: dt.timedelta, dry_run: bool = False) -> int:
-    """Returns how many rows it removed, or with `dry_run` would remove; one job per transaction. Rejected, unaccounted and changed rows stay."""
-    gone = 0
-    with engine.connect() as connection:
-        cutoff = connection.execute(sa.select(instant() - older_than)).scalar_one()
-        jobs = connection.execute(sa.text(_JOBS), {"cutoff": cutoff}).scalars().all()
-    for job_id in jobs:
-        with engine.begin() as connection:
-            if dry_run:
-                gone += connection.execute(sa.text(f"SELECT count(*) {_REPEATS}"), {"job_id": job_id}).scalar_one()
-                continue
-            removed = connection.execute(sa.text(f"DELETE {_REPEATS}"), {"job_id": job_id}).rowcount
-            connection.execute(
-                sa.text("UPDATE warehouse.catalog_job SET repeats_removed = :removed WHERE job_id = :job_id"),
-                {"job_id": job_id, "removed": removed},
-            )
-            gone += removed
-    return gone
 
 
 def close_lost_runs(context: Context, *, older_than: dt.timedelta, dry_run: bool = False) -> int:
@@ -274,7 +250,7 @@ def remove_expired(context: Context, *, dry_run: bool = False) -> dict[str, Any]
     for rule in rules(keep, customer_days=context.settings.orders.customer_days):
         engine = context.limits if rule.table.startswith("rate_limit.") else context.engine
         rows[rule.table] = rows.get(rule.table, 0) + prune(engine, rule, dry_run=dry_run)
-    rows["warehouse.sku_outcome"] = thin(
+    rows["warehouse.sku_outcome"] = remove_repeated_outcomes(
         context.engine, older_than=dt.timedelta(days=keep.repeated_outcome_days), dry_run=dry_run
     )
     partitions = [] if dry_run else _retire(context)

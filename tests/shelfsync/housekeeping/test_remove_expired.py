@@ -238,30 +238,6 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
 
 
 @pytest.mark.slow
-def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_world):
-    world = make_world(housekeeping={"repeated_outcome_days": MOMENT})
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.erp.put("store-001", "b", "2.00")
-    world.erp.put("store-001", "nowhere", "1.00")
-    world.sync("full")
-    world.erp.put("store-001", "a", "1.10")
-    world.sync("full")
-    before = world.rows("SELECT vendor, sent, accepted, rejected, acceptance_rate FROM warehouse.acceptance")
-    output = world.rows(
-        "SELECT job_id, sku, change FROM warehouse.sku_outcome WHERE NOT (state = 'accepted' AND change = 'same')"
-    )
-    same = world.rows("SELECT count(*) FROM warehouse.sku_outcome WHERE state = 'accepted' AND change = 'same'")[0][0]
-    assert same > 0
-    assert world.app.remove_expired(dry_run=True)["rows"]["warehouse.sku_outcome"] == same
-    assert world.app.remove_expired()["rows"]["warehouse.sku_outcome"] == same
-    assert sorted(world.rows("SELECT job_id, sku, change FROM warehouse.sku_outcome")) == sorted(output)
-    assert world.rows("SELECT sum(repeats_removed) FROM warehouse.catalog_job") == [(same,)]
-    assert world.rows("SELECT vendor, sent, accepted, rejected, acceptance_rate FROM warehouse.acceptance") == before
-    assert world.app.remove_expired()["rows"].get("warehouse.sku_outcome", 0) == 0
-
-
-@pytest.mark.slow
 def test_a_hold_that_is_open_or_was_declined_is_remembered_and_one_that_is_over_goes(make_world):
     world = make_world(housekeeping={"history_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)

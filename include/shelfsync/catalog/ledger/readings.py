@@ -1,11 +1,10 @@
 """Readings: the last rows of each vendor as the ERP gave them, and the position from which the next reading of the changes begins.
 
-Both move in one transaction (I14), and one reading is at work at a time: a session lock ensures it, which the server frees when its process dies.
+Both move in one transaction (I14), and one reading is at work at a time (`reading_lock`).
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,12 @@ from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import VendorState
 from shelfsync.errors import TryAgainError
 from shelfsync.store.metadata import after, boolean, instant, lake_file, metadata, moment, number, text
-from shelfsync.store.session_lock import unlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
-    from sqlalchemy.engine import Connection, Engine
-
-    from partner_api.session import Clock
+    from sqlalchemy.engine import Connection
 
 reading = sa.Table(
     "reading",
@@ -53,10 +49,6 @@ position = sa.Table(
     comment="Where the next reading of the changes begins",
 )
 
-_KIND = 7_402_514
-"""First half of the lock's key: separates this lock from all others of the database."""
-_EVERY_S = 1.0
-
 
 @dataclass(frozen=True)
 class At:
@@ -76,22 +68,6 @@ class Reading:
     rows: int
     complete: bool
     reported_path: str | None = None
-
-
-@contextlib.contextmanager
-def alone(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
-    """No other process reads the whole ERP or its changes until the block ends. Raises TryAgainError after `wait_s`."""
-    key = {"kind": _KIND, "number": 0}
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-        until_s = clock.monotonic_s() + wait_s
-        while not session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), key).scalar_one():
-            if clock.monotonic_s() >= until_s:
-                raise TryAgainError("another run is reading the ERP; this one reads after it", after_s=60)
-            clock.sleep(_EVERY_S)
-        try:
-            yield
-        finally:
-            unlock(session, "pg_advisory_unlock", **key)
 
 
 def at(connection: Connection, feed: str) -> At | None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from shelfsync import logs
 from shelfsync.catalog.changed_rows import lay_over, of_last_file
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger.reading_lock import alone_reading
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes_query import Changes
@@ -330,7 +331,7 @@ def replay(context: Context, path: str) -> list[str]:
         raise ConfigurationError(
             "SHELFSYNC_ERP__CHANGES_FILES", "it is not set", "Set it (docs/how-to/reading-changes.md#changes-as-files)."
         )
-    with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
+    with alone_reading(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
         changes = Changes(None, lambda _: None)
         erp.read_changes(changes)
         with context.engine.begin() as connection:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
+from shelfsync.catalog.ledger.reading_lock import alone_reading
 from shelfsync.catalog.steps import same_rows
 from shelfsync.catalog.steps.changes import (
     ReportedChanges,
@@ -74,7 +75,7 @@ def _read(context: Context, run: Run, columns: ColumnReadings | None) -> list[st
         return _whole(context, run, erp.read, _land_nothing, columns=columns)
     if followed is None:
         return _whole(context, run, erp.read, _begin_anew)
-    with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
+    with alone_reading(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
         with context.engine.connect() as connection:
             before = readings.at(connection, followed.feed)
         if before is not None and not run.full and not partial:

@@ -172,16 +172,6 @@ def test_a_reading_that_another_has_overtaken_lands_nothing(world, erp):
         readings.move(connection, "catalog", before, cursor="0", mark="0")
 
 
-def test_one_process_reads_at_a_time(world):
-    context = world.app.context
-    with readings.alone(context.engine, context.clock, wait_s=0):
-        second = readings.alone(context.engine, context.clock, wait_s=0)
-        with pytest.raises(TryAgainError, match="another run is reading the ERP"), second:
-            raise AssertionError
-    with readings.alone(context.engine, context.clock, wait_s=0):
-        pass
-
-
 @pytest.mark.slow
 def test_a_run_of_named_vendors_and_a_plan_read_the_whole_and_move_nothing(world, erp):
     world.sync("full")

@@ -1,0 +1,38 @@
+"""One process at a time reads the ERP or its changes: a session lock ensures it, which the server frees when its process dies."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.errors import TryAgainError
+from shelfsync.store.session_lock import unlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Engine
+
+    from partner_api.session import Clock
+
+_KIND = 7_402_514
+"""First half of the lock's key: separates this lock from all others of the database."""
+_EVERY_S = 1.0
+
+
+@contextlib.contextmanager
+def alone_reading(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
+    """No other process reads the whole ERP or its changes until the block ends. Raises TryAgainError after `wait_s`."""
+    key = {"kind": _KIND, "number": 0}
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        until_s = clock.monotonic_s() + wait_s
+        while not session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), key).scalar_one():
+            if clock.monotonic_s() >= until_s:
+                raise TryAgainError("another run is reading the ERP; this one reads after it", after_s=60)
+            clock.sleep(_EVERY_S)
+        try:
+            yield
+        finally:
+            unlock(session, "pg_advisory_unlock", **key)
