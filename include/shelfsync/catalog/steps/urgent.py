@@ -15,7 +15,7 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.recover import recover_open
 from shelfsync.errors import ConfigurationError
-from shelfsync.platform.jobs.wait import until_none
+from shelfsync.platform.jobs.wait import GRACE_S, until_none
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import RowMapping
@@ -65,7 +65,7 @@ async def clear_the_way(context: Context, vendors: tuple[str, ...]) -> list[str]
 
     An unanswered request of a dead process is sent again, identical. Otherwise the schedule would do so minutes later.
     """
-    await until_none(context, partial(_open, context, vendors), deadline_s=WAIT_S)
+    await until_none(context, partial(_open, context, vendors), deadline_s=WAIT_S - GRACE_S)
     return sorted({job.vendor for job in _open(context, vendors)})
 
 
