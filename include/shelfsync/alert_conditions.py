@@ -22,6 +22,7 @@ from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns, vendors
 from shelfsync.catalog.ledger.tables import run
+from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     Found = Mapping[tuple[str, str], str | "Growing"]
     """Kind and subject -> what is wrong, as a sentence."""
+    FoundOfDags = Mapping[tuple[str, str], str | "FailedDag"]
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +65,9 @@ MISSING_EVENTS = 1
 """So many jobs that ended by polling since calls were rejected show that their events are missing."""
 STILL_MANY = 0.8
 """Rows in quarantine are over below this part of the share that reports them, so that a row more or less does not open and close the alert."""
-_OUTAGES_S = 7 * 86_400.0
-"""The newest run of a kind may be so old; an outage before that explains none."""
-DAG_KINDS = ("dag_off", "dag_late")
+_EXPLAINS_S = 2 * 3_600.0
+"""What failed during an outage is no condition of its own until so long after its end: a schedule of an hour or less has repeated it by then."""
+DAG_KINDS = ("dag_off", "dag_late", "dag_failed")
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
 
@@ -76,7 +78,21 @@ class Growing(NamedTuple):
     number: int
 
 
-def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> dict[str, Any]:
+class FailedDag(NamedTuple):
+    """What is wrong, of a DAG whose newest ended run failed, and what shows whether another condition reports that."""
+
+    line: str
+    run_key: str
+    """The name of this run in the ledger, if its DAG has runs there."""
+    began_at: dt.datetime
+    ended_at: dt.datetime
+    services: tuple[str, ...]
+    """Those that the DAG asks."""
+    kinds: tuple[str, ...]
+    """The kinds of conditions for which the DAG fails."""
+
+
+def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = None) -> dict[str, Any]:
     """Opens and closes alerts by what is wrong now, sends their messages and a heartbeat: `{"opened", "closed", "sent", "refused"}`.
 
     It asks the platform whether it answers, if no request of a run has found that out lately.
@@ -89,7 +105,9 @@ def watch(context: Context, *, find_dags: Callable[[], Found] | None = None) -> 
     found: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str], int] = {}
     looked: list[str] = []
-    finders = _FINDERS if find_dags is None else {**_FINDERS, DAG_KINDS: lambda _context, _connection: find_dags()}
+    finders = dict(_FINDERS)
+    if find_dags is not None:  # the last one: it leaves out what the others have found
+        finders[DAG_KINDS] = lambda _, connection: _dags(find_dags(), connection, {kind for kind, _ in found})
     for kinds, find in finders.items():
         try:
             with context.engine.connect() as connection:
@@ -220,10 +238,10 @@ def _failed(connection: Connection) -> list[_Failed]:
 def _while_away(connection: Connection) -> Callable[[Collection[str], dt.datetime, dt.datetime | None], bool]:
     """Whether a service was away at any time from one instant to another. What fails then is the same condition as the outage.
 
-    Short outages count too: those that are over, and those that are not yet reported.
+    Short outages count too: those that are not yet reported, and those that were over within the last `_EXPLAINS_S`.
     """
     column = outages.outage.c
-    lately = sa.or_(column.ended_at.is_(None), column.ended_at > after(-_OUTAGES_S))
+    lately = sa.or_(column.ended_at.is_(None), column.ended_at > after(-_EXPLAINS_S))
     found = list(connection.execute(sa.select(column.service, column.began_at, column.ended_at).where(lately)))
 
     def away(services: Collection[str], begun: dt.datetime, ended: dt.datetime | None) -> bool:
@@ -329,6 +347,27 @@ def _holds_line(rule: str, waiting: Iterable[Hold], now: dt.datetime) -> str:
         f"{rule}: {sum(one.rows for one in waiting):,} changes of {stores:,} stores wait for a decision,"
         f" {until(first, (first.expires_at - now).total_seconds())}. `shelfsync holds show {first.hold_id}`, or approve and decline on the page of holds"
     )
+
+
+def _dags(seen: FoundOfDags, connection: Connection, found: Collection[str]) -> Found:
+    """What is wrong with DAGs, without the failures that other conditions report. `found`: the kinds of conditions that there are now."""
+    away = _while_away(connection)
+    return {
+        key: one.line if isinstance(one, FailedDag) else one
+        for key, one in seen.items()
+        if not isinstance(one, FailedDag) or not _is_reported(one, connection, found, away)
+    }
+
+
+def _is_reported(one: FailedDag, connection: Connection, found: Collection[str], away: Callable[..., bool]) -> bool:
+    """A service was away, the ledger has the run as failed, or a condition for which the DAG fails was open since it began."""
+    if away(one.services, one.began_at, one.ended_at) or not {*one.kinds}.isdisjoint(found):
+        return True
+    for table in (run, promotion_run):
+        ended = sa.select(table.c.state).where(table.c.run_key == one.run_key, table.c.finished_at.is_not(None))
+        if connection.execute(ended).scalar_one_or_none() not in {None, RunState.SUCCEEDED}:
+            return True
+    return alerts.any_open_since(connection, one.kinds, one.began_at)
 
 
 def _paused(_: Context, connection: Connection) -> Found:

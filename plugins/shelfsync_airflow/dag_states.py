@@ -1,4 +1,4 @@
-"""Which of shelfsync's DAGs are off, or do not run though they should: a task asks Airflow's API server."""
+"""Which of shelfsync's DAGs are off, do not run though they should, or fail: a task asks Airflow's API server."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import get_current_context
 
+from shelfsync.alert_conditions import FailedDag
 from shelfsync.chosen_chain import chain_in_use
+from shelfsync.orders.steps import watch as orders_watch
+from shelfsync.outages import ERP, PLATFORM, PROMOTIONS
 from shelfsync_airflow import options
 from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from airflow.sdk.api.datamodels._generated import DagRun
+
+    from shelfsync.alert_conditions import FoundOfDags
 
 log = logging.getLogger(__name__)
 
@@ -30,28 +35,48 @@ SCHEDULED = {
     "history": "orders_history",
 }
 """The name of a schedule -> its DAG. The watch is not among them: while it is off, it reports nothing."""
+ASKED = {
+    "full": (PLATFORM, ERP),
+    "delta": (PLATFORM, ERP),
+    "promotions": (PLATFORM, ERP, PROMOTIONS),
+    "housekeeping": (),
+}
+"""The name of a schedule -> the services without which its DAG fails; of any other it is the platform."""
+_OF_SYNCS = ("rate_limited", "unusable_rows", "changes_missed", "job_events", "columns_changed")
+FAILS_FOR: dict[str, tuple[str, ...]] = {
+    "full": _OF_SYNCS,
+    "delta": _OF_SYNCS,
+    "recover": ("rate_limited", "unaccounted"),
+    "housekeeping": (),
+    "orders": ("rate_limited", *orders_watch.KINDS),
+    "history": ("rate_limited", "history"),
+}
+"""The name of a schedule -> the kinds of conditions that make a run of its DAG fail, and that report themselves."""
 LATE = dt.timedelta(hours=1)
 """The scheduler starts a run within seconds; after so long it does not."""
 
 
-def wrong_dags() -> dict[tuple[str, str], str]:
-    """Kind and DAG of the chain in use -> what is wrong, as a sentence.
+def wrong_dags() -> FoundOfDags:
+    """Kind and DAG of the chain in use -> what is wrong.
 
     A DAG that has never run is not in use. One whose schedule is `none` is off on purpose. A long run delays the next one: that is no fault.
     """
     task = get_current_context()["ti"]
     now = dt.datetime.now(dt.UTC)
-    found: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], str | FailedDag] = {}
     for name, whole in SCHEDULED.items():
         dag_id = of_chain(whole, chain_in_use())
         if options.schedule(name) is None or task.get_dr_count(dag_id=dag_id) == 0:
             continue
         at_work = task.get_dr_count(dag_id=dag_id, states=["running"]) > 0
-        found |= _wrong(task.get_dag(dag_id), now, f"{name}_schedule", at_work=at_work)
+        wrong = _wrong(task.get_dag(dag_id), now, f"{name}_schedule", at_work=at_work)
+        if not wrong and (failed := _failed(dag_id, now)) is not None:
+            wrong = {("dag_failed", dag_id): _described(name, failed)}
+        found |= wrong
     return found
 
 
-def _wrong(dag: Any, now: dt.datetime, option: str, *, at_work: bool) -> Mapping[tuple[str, str], str]:
+def _wrong(dag: Any, now: dt.datetime, option: str, *, at_work: bool) -> dict[tuple[str, str], str | FailedDag]:
     due: dt.datetime | None = dag.next_dagrun
     if dag.is_paused:
         line = f"{dag.dag_id} is off in Airflow, and it has run before. If that is on purpose, set its option {option} to none"
@@ -60,3 +85,39 @@ def _wrong(dag: Any, now: dt.datetime, option: str, *, at_work: bool) -> Mapping
         line = f"{dag.dag_id} is on and was due at {due:%Y-%m-%d %H:%M} UTC, and Airflow has not started it"
         return {("dag_late", dag.dag_id): line}
     return {}
+
+
+def _failed(dag_id: str, now: dt.datetime) -> DagRun | None:
+    """The newest ended run of a DAG, if it failed. Airflow orders runs by their logical date, and leaves out one without such a date."""
+    newest = _newest(dag_id, now)
+    if newest is None or newest.state == "success":
+        return None
+    failed = newest if newest.state == "failed" else _newest(dag_id, now, "failed")
+    if failed is None or failed is newest:
+        return failed
+    succeeded = _newest(dag_id, now, "success")
+    return failed if succeeded is None or _date(succeeded) < _date(failed) else None
+
+
+def _newest(dag_id: str, before: dt.datetime, state: str | None = None) -> DagRun | None:
+    """The newest run of any DAG: `get_previous_dagrun` of a task asks the same about its own DAG alone."""
+    from airflow.sdk.execution_time.comms import GetPreviousDagRun, PreviousDagRunResult
+    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS
+
+    answer = SUPERVISOR_COMMS.send(GetPreviousDagRun(dag_id=dag_id, logical_date=before, state=state))
+    return answer.dag_run if isinstance(answer, PreviousDagRunResult) else None
+
+
+def _date(run: DagRun) -> dt.datetime:
+    return run.logical_date or run.run_after
+
+
+def _described(name: str, run: DagRun) -> FailedDag:
+    began = run.start_date or run.run_after
+    ended = run.end_date or began
+    line = (
+        f"{run.dag_id} failed at {ended:%Y-%m-%d %H:%M} UTC, and has not succeeded since. The log of the failed task has the"
+        f" reason: in Airflow, open its run {run.run_id}"
+    )
+    services, kinds = ASKED.get(name, (PLATFORM,)), FAILS_FOR.get(name, ("rate_limited",))
+    return FailedDag(line, f"{run.dag_id}/{run.run_id}", began, ended, services, kinds)

@@ -432,6 +432,59 @@ def test_what_a_caller_knows_of_dags_stays_while_another_watch_cannot_ask(contex
     assert kinds(context) == set()
 
 
+def failed_dag(context, **changed):
+    """The open alerts after a look that finds a failed DAG: it asks the ERP, fails for a pause, and ended just now."""
+    now = dt.datetime.now(dt.UTC)
+    times = {"began_at": now - dt.timedelta(minutes=5), "ended_at": now + dt.timedelta(minutes=5)}
+    about = {"services": (outages.ERP,), "kinds": ("paused",), "run_key": "housekeeping/1"}
+    one = alert_conditions.FailedDag(line="housekeeping failed", **about | times | changed)
+    alert_conditions.watch(context, find_dags=lambda: {("dag_failed", "housekeeping"): one})
+    with context.engine.connect() as connection:
+        return {row["kind"] for row in alerts.open_alerts(connection)}
+
+
+def test_a_dag_that_failed_while_a_service_was_away_that_it_asks_is_no_alert(context):
+    assert failed_dag(context) == {"dag_failed"}
+    for service, left in ((outages.PLATFORM, {"dag_failed"}), (outages.ERP, set())):
+        outages.failed(context.engine, service, "no answer")
+        outages.answered(context.engine, service)
+        assert failed_dag(context) == left
+
+
+def test_a_dag_that_failed_for_a_condition_is_no_alert_of_its_own(world, context):
+    world.app.pause("all", None, why="stocktaking", who="ada")
+    assert failed_dag(context) == {"paused"}
+    world.app.resume("all", None, why="done", who="ada")
+    assert failed_dag(context) == set(), "sending was paused while it failed"
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1)
+    assert failed_dag(context, began_at=later) == {"dag_failed"}
+
+
+@pytest.mark.parametrize(
+    ("state", "left"), [("failed", {"run_failed"}), ("partly", set()), ("succeeded", {"dag_failed"})]
+)
+def test_a_dag_whose_run_the_ledger_has_as_failed_is_no_alert(context, state, left):
+    with context.engine.begin() as connection:
+        connection.execute(
+            sa.text("UPDATE ledger.run SET run_key = 'housekeeping/1', state = :state"), {"state": state}
+        )
+    assert failed_dag(context) == left
+
+
+def test_what_failed_in_a_short_outage_is_reported_if_nothing_has_repeated_it(context):
+    outages.failed(context.engine, outages.ERP, "no connection")
+    with context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.run SET state = 'failed', error = 'no connection'"))
+        connection.execute(sa.text("UPDATE ledger.run SET finished_at = clock_timestamp()"))
+    outages.answered(context.engine, outages.ERP)
+    assert kinds(context) == set(), "the next run of an hour's schedule will repeat it"
+    for column in ("began_at", "failed_at", "ended_at"):
+        older(context, "ledger.outage", column, 121)
+    for column in ("started_at", "finished_at"):
+        older(context, "ledger.run", column, 121)
+    assert kinds(context) == {("run_failed", "full")}
+
+
 def test_every_kind_has_one_that_finds_it():
     found = [kind for looked in alert_conditions._FINDERS for kind in looked]
     assert sorted([*found, *alert_conditions.DAG_KINDS, *orders_watch.KINDS, "not_watched", "route_away"]) == sorted(

@@ -153,6 +153,10 @@ KINDS = {
             *("dag_late", Severity.WARNING, "a DAG does not run", "Unknown: it depends on the DAG."),
             *(_NOTHING, "dag-off.md"),
         ),
+        _kind(
+            *("dag_failed", Severity.WARNING, "a DAG fails", "Unknown: it depends on the DAG."),
+            *("The next run of its schedule tries again.", "dag-failed.md"),
+        ),
         _kind("disk", Severity.SEVERE, "a disk is nearly full", _AS_BEFORE, _NOTHING, "disk-full.md"),
         _kind("not_taken", Severity.SEVERE, "no store takes an order", "They wait.", _TRIES, Alarm.NOT_TAKEN),
         _kind("missed", Severity.SEVERE, "orders came too late to a store", "They wait.", _NOTHING, Alarm.MISSED),

@@ -104,6 +104,12 @@ def open_alerts(connection: Connection, kinds: Collection[str] | None = None) ->
     return [{**row, "line": _line(row["kind"], row["message"])} for row in connection.execute(statement).mappings()]
 
 
+def any_open_since(connection: Connection, kinds: Collection[str], at: dt.datetime) -> bool:
+    """Whether an alert of these kinds was open at any time from that instant on."""
+    mine = sa.and_(alert.c.kind.in_(sorted(kinds)), sa.or_(alert.c.closed_at.is_(None), alert.c.closed_at >= at))
+    return bool(connection.execute(sa.select(sa.select(alert.c.alert_id).where(mine).exists())).scalar_one())
+
+
 def newest(connection: Connection, *, most: int = 200) -> list[dict[str, Any]]:
     """The last alerts, open or closed, newest first."""
     statement = sa.select(alert).order_by(alert.c.alert_id.desc()).limit(most)
