@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from shelfsync.settings import AlertRoute
     from shelfsync.settings.alerts import AlertSettings
 
+_DAY = dt.timedelta(days=1)
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -20,15 +21,11 @@ def due(route: AlertRoute, at: dt.datetime, zone: str, *, opened_at: dt.datetime
     """
     if opened_at is not None:
         at = max(opened_at + dt.timedelta(minutes=route.unacknowledged_minutes), at)
-    local = at.astimezone(ZoneInfo(zone))
     if route.digest_at is not None:
-        return _next(local, route.digest_at)
-    if (
-        route.quiet_from is not None
-        and route.quiet_to is not None
-        and _is_between(route.quiet_from, local, route.quiet_to)
-    ):
-        return _next(local, route.quiet_to)
+        return _next(route.digest_at, at, zone)
+    begin, end = route.quiet_from, route.quiet_to
+    while begin is not None and end is not None and _is_between(begin, at.astimezone(ZoneInfo(zone)), end):
+        at = _next(end, at + dt.timedelta.resolution, zone)
     return at
 
 
@@ -37,10 +34,10 @@ def opened_at(hours: AlertSettings, at: dt.datetime, zone: str) -> dt.datetime |
     if hours.open_from is None or hours.open_to is None:
         return dt.datetime.min.replace(tzinfo=dt.UTC)
     local = at.astimezone(ZoneInfo(zone))
-    begun = _at(hours.open_from, local, days=0 if hours.open_from <= local.time() else -1)
-    if not _is_between(hours.open_from, local, hours.open_to) or DAYS[begun.weekday()] not in hours.open_days:
+    day = local.date() if hours.open_from <= local.time() else local.date() - _DAY
+    if not _is_between(hours.open_from, local, hours.open_to) or DAYS[day.weekday()] not in hours.open_days:
         return None
-    return begun.astimezone(dt.UTC)
+    return _shown(hours.open_from, day, zone)[0]
 
 
 def _is_between(begin: dt.time, local: dt.datetime, end: dt.time) -> bool:
@@ -48,13 +45,18 @@ def _is_between(begin: dt.time, local: dt.datetime, end: dt.time) -> bool:
     return begin <= clock < end if begin <= end else clock >= begin or clock < end
 
 
-def _next(local: dt.datetime, clock: dt.time) -> dt.datetime:
-    """The next time that the clock on the wall shows this, as an instant."""
-    then = _at(clock, local)
-    return (then if then >= local else _at(clock, local, days=1)).astimezone(dt.UTC)
+def _next(clock: dt.time, at: dt.datetime, zone: str) -> dt.datetime:
+    """The first instant from `at` on at which the clock on the wall shows that time."""
+    today = at.astimezone(ZoneInfo(zone)).date()
+    return min(one for days in range(3) for one in _shown(clock, today + days * _DAY, zone) if one >= at)
 
 
-def _at(clock: dt.time, local: dt.datetime, *, days: int = 0) -> dt.datetime:
-    """That time of the same day, or of one so many days later."""
-    day = local.replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0, fold=0)
-    return (day.replace(tzinfo=None) + dt.timedelta(days=days)).replace(tzinfo=local.tzinfo)
+def _shown(clock: dt.time, day: dt.date, zone: str) -> list[dt.datetime]:
+    """When the clock on the wall shows that time of that day: twice in an hour that is repeated; when it goes on, if it skips that time."""
+    wall = dt.datetime.combine(day, clock)
+    while True:
+        both = {wall.replace(fold=fold, tzinfo=ZoneInfo(zone)).astimezone(dt.UTC) for fold in (0, 1)}
+        found = sorted(one for one in both if one.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0) == wall)
+        if found:
+            return found
+        wall += dt.timedelta(minutes=1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.alerts.due import due, opened_at
@@ -14,8 +15,13 @@ from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.section import ServiceAddress
 
 BERLIN = "Europe/Berlin"
-times = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2027, 1, 1), timezones=st.just(dt.UTC))
-clocks = st.times().map(lambda time: f"{time:%H:%M}")
+MINUTE = dt.timedelta(minutes=1)
+CHANGES = {
+    BERLIN: ("2026-03-29T01:00Z", "2026-10-25T01:00Z"),
+    "Australia/Lord_Howe": ("2026-04-04T15:00Z", "2026-10-03T15:30Z"),  # by half an hour
+    "America/Havana": ("2026-03-08T05:00Z", "2026-11-01T05:00Z"),  # midnight is skipped, and shown twice
+}
+"""Zone -> when its clocks are put forward and back."""
 
 
 def route(**options) -> AlertRoute:
@@ -55,12 +61,70 @@ def test_an_escalation_waits_from_the_opening_and_then_for_the_end_of_quiet_hour
     assert due(later, late, BERLIN, opened_at=late) == at("2026-06-02T06:30+02:00")
 
 
-@given(times, clocks, clocks)
-def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(found, begin, end):
+@pytest.mark.parametrize(
+    ("options", "found", "sent"),
+    [
+        ({"digest_at": "02:45"}, "2026-10-25T02:30+02:00", "2026-10-25T02:45+02:00"),
+        ({"digest_at": "02:45"}, "2026-10-25T02:30+01:00", "2026-10-25T02:45+01:00"),
+        ({"digest_at": "02:15"}, "2026-10-25T02:30+02:00", "2026-10-25T02:15+01:00"),
+        ({"digest_at": "02:30"}, "2026-03-29T01:45+01:00", "2026-03-29T03:00+02:00"),
+        ({"quiet_from": "22:00", "quiet_to": "02:30"}, "2026-10-25T02:10+02:00", "2026-10-25T02:30+02:00"),
+        ({"quiet_from": "22:00", "quiet_to": "02:30"}, "2026-10-25T02:10+01:00", "2026-10-25T02:30+01:00"),
+        ({"quiet_from": "22:00", "quiet_to": "02:30"}, "2026-03-29T01:45+01:00", "2026-03-29T03:00+02:00"),
+    ],
+)
+def test_in_the_hour_that_is_repeated_or_skipped_nothing_is_due_in_the_past(options, found, sent):
+    assert due(route(**options), at(found), BERLIN) == at(sent)
+
+
+@st.composite
+def moments(draw):
+    """A zone, an instant, and two times of the day; many of them in the hours around a change of the clocks."""
+    zone = draw(st.sampled_from(sorted(CHANGES)))
+    change = at(draw(st.sampled_from(CHANGES[zone])))
+    near = st.integers(-100, 100).map(lambda minutes: change + minutes * MINUTE)
+    far = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2027, 1, 1), timezones=st.just(dt.UTC))
+    clocks = st.one_of(near.map(lambda instant: wall(instant, zone)), st.times()).map(lambda time: f"{time:%H:%M}")
+    return zone, draw(st.one_of(near, far)), draw(clocks), draw(clocks)
+
+
+def wall(instant, zone):
+    return instant.astimezone(ZoneInfo(zone)).time()
+
+
+def day(instant, zone):
+    return instant.astimezone(ZoneInfo(zone)).date()
+
+
+def first_shown(found, clock, zone):
+    """By looking at the clock each minute: the first instant from then on at which it shows that time, or has skipped it."""
+    minute = found.replace(second=0, microsecond=0)
+    minute += MINUTE * (minute < found)
+    while True:
+        before, now = wall(minute - MINUTE, zone), wall(minute, zone)
+        was_midnight = day(minute - MINUTE, zone) < day(minute, zone)
+        if now == clock or (clock < now and (before < clock or was_midnight)):
+            return minute
+        minute += MINUTE
+
+
+@settings(max_examples=40)
+@given(moments())
+def test_law_a_digest_is_sent_the_first_time_that_the_clock_shows_its_time(moment):
+    zone, found, clock, _ = moment
+    assert due(route(digest_at=clock), found, zone) == first_shown(found, dt.time.fromisoformat(clock), zone)
+
+
+@settings(max_examples=100)
+@given(moments())
+def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(moment):
+    zone, found, begin, end = moment
     quiet = route(quiet_from=begin, quiet_to=end)
-    sent = due(quiet, found, BERLIN)
-    assert due(quiet, sent, BERLIN) == sent
+    sent = due(quiet, found, zone)
+    assert due(quiet, sent, zone) == sent
     assert dt.timedelta(0) <= sent - found < dt.timedelta(hours=25)
+    if sent != found and wall(sent, zone) == dt.time.fromisoformat(end):
+        assert sent == first_shown(found, dt.time.fromisoformat(end), zone)
 
 
 @pytest.mark.parametrize(
