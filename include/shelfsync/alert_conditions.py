@@ -5,7 +5,9 @@ Each finder has its own net: if it fails, the others go on, and an alert says wh
 
 from __future__ import annotations
 
+import functools
 import logging
+import platform
 import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -67,6 +69,8 @@ STILL_MANY = 0.8
 """Rows in quarantine are over below this part of the share that reports them, so that a row more or less does not open and close the alert."""
 _EXPLAINS_S = 2 * 3_600.0
 """What failed during an outage is no condition of its own until so long after its end: a schedule of an hour or less has repeated it by then."""
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+"""What tells this machine from others, until it is started again."""
 DAG_KINDS = ("dag_off", "dag_late", "dag_failed")
 _AWAY = {outages.PLATFORM: "platform_away", outages.ERP: "erp_away", outages.PROMOTIONS: "erp_away"}
 
@@ -119,7 +123,8 @@ def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = Non
             log.warning("watch: %s cannot be looked at: %s", ", ".join(kinds), in_one_line(error))
             found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
     with context.engine.begin() as connection:
-        kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers)
+        of_another = functools.partial(_of_another, {kind for kinds in finders for kind in kinds})
+        kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers, of_another=of_another)
         alerts.looked(connection)
     report_gauges(context)
     for one in kept.opened:
@@ -139,6 +144,22 @@ def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = Non
         log.warning("watch: the monitor at %s took no heartbeat: %s", heartbeat.SETTING, refusal)
         result["refused"] = {heartbeat.SETTING: refusal}
     return result
+
+
+def _of_another(looks_at: Collection[str], kind: str, subject: str) -> bool:
+    """Whether another watch has opened this, and this one cannot know whether it is over."""
+    if kind == "disk":
+        return not subject.endswith(_on_this_machine())
+    return kind == "not_watched" and subject not in looks_at
+
+
+def _on_this_machine() -> str:
+    """What ends the subject of its disks: the same in every container of a machine, whatever the container is called."""
+    try:
+        name = BOOT_ID.read_text(encoding="ascii").strip()[:8]
+    except OSError:  # no Linux
+        name = platform.node()
+    return f" on {name}"
 
 
 def report_gauges(context: Context) -> None:
@@ -469,7 +490,7 @@ def _accepted(context: Context, connection: Connection) -> Found:
 
 
 def _disk(context: Context, _: Connection) -> Found:
-    """Disks of this machine that are nearly full: the state folder's, and the lake's if it is a folder on another one."""
+    """Disks of this machine that are nearly full, and of no other: the state folder's, and the lake's if it is a folder on another one."""
     found: dict[tuple[str, str], str] = {}
     places = [context.settings.home, *([Path(context.settings.lake)] if "://" not in context.settings.lake else [])]
     disks: set[int] = set()
@@ -482,8 +503,8 @@ def _disk(context: Context, _: Connection) -> Found:
             continue
         disks.add(disk)
         if usage.free < context.settings.alerts.disk_free_share * usage.total:
-            found["disk", str(place)] = (
-                f"the disk of {place} has {usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB free"
+            found["disk", f"{place}{_on_this_machine()}"] = (
+                f"the disk of {place} at {platform.node()} has {usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB free"
             )
     return found
 

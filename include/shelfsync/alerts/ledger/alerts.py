@@ -16,9 +16,13 @@ from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from sqlalchemy.engine import Connection
+
+
+GONE_S = 86_400.0
+"""What only another watch can find is over if none has found it for so long: its machine may be gone for good."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,16 @@ def keep(
     found: Mapping[tuple[str, str], str],
     *,
     revisions: Mapping[tuple[str, str], int] | None = None,
+    of_another: Callable[[str, str], bool] = lambda _kind, _subject: False,
 ) -> Kept:
     """Makes the open alerts of these kinds those that were found: (kind, subject) -> message. The others close.
 
     A found one that is open already takes the newest message. If its revision is higher than before, it counts as opened again.
+    `of_another`: whether only another watch can find an alert of this kind and subject. It closes when none has found it for `GONE_S`.
     """
     connection.execute(sa.text("LOCK TABLE ledger.alert IN SHARE ROW EXCLUSIVE MODE"))  # rare, and two would open one
-    still = sa.select(alert.c.alert_id, alert.c.kind, alert.c.subject, alert.c.message, alert.c.revision)
+    columns = (alert.c.alert_id, alert.c.kind, alert.c.subject, alert.c.message, alert.c.revision)
+    still = sa.select(*columns, (alert.c.seen_at < after(-GONE_S)).label("gone"))
     still = still.where(alert.c.closed_at.is_(None), alert.c.kind.in_(sorted(kinds)))
     known = {(row.kind, row.subject): row for row in connection.execute(still)}
     opened = []
@@ -78,9 +85,10 @@ def keep(
         connection.execute(same.values(message=message, revision=newest, seen_at=instant()))
         if revision > row.revision:
             opened.append(Alert(row.alert_id, kind, subject, message))
-    over = alert.update().where(among(alert.c.alert_id, [row.alert_id for row in known.values()]))
+    ended = [row for row in known.values() if row.gone or not of_another(row.kind, row.subject)]
+    over = alert.update().where(among(alert.c.alert_id, [row.alert_id for row in ended]))
     connection.execute(over.values(closed_at=instant()))
-    closed = tuple(Alert(row.alert_id, row.kind, row.subject, row.message) for row in known.values())
+    closed = tuple(Alert(row.alert_id, row.kind, row.subject, row.message) for row in ended)
     return Kept(tuple(opened), closed)
 
 
