@@ -37,13 +37,13 @@ class Due:
 
     @property
     def closed(self) -> bool:
-        """Whether it reports the end of its alert."""
-        return self.act == "closed"
+        """Whether it reports the end of its alert. An opening does, too, if its alert ended before the route took anything."""
+        return self.act == "closed" or self.closed_at is not None
 
 
 def _each_once(due: Sequence[Due]) -> list[Due]:
     """The newest message about each opening and each end: a condition that got worse before a digest is in it once."""
-    return list({(one.alert_id, one.act): one for one in due}.values())
+    return list({(one.alert_id, one.closed): one for one in due}.values())
 
 
 def key(route: str, due: Sequence[Due]) -> str:
@@ -77,6 +77,7 @@ def title(due: Sequence[Due], chain: str | None = None) -> str:
 
 def body(due: Sequence[Due], *, link: str | None, chain: str | None = None) -> str:
     """Each kind with what is wrong, since when, what customers see, what happens by itself, the runbook; then what is over."""
+    news = {one.alert_id for one in due if one.act == "opened"}
     due = _each_once(due)
     opened = [one for one in due if not one.closed]
     parts = [
@@ -85,8 +86,11 @@ def body(due: Sequence[Due], *, link: str | None, chain: str | None = None) -> s
     ]
     closed = [one for one in due if one.closed]
     if closed:
-        lines = [f"- {_name(one)}: {_lasted(one)}" for one in closed[:SHOWN_MAX]]
-        parts.append("\n".join(["Over:", *lines, *_rest(closed)]))
+        lines = [
+            f"- {_name(one)}: {_lasted(one)}" + (f": {one.message.rstrip('.')}" if one.alert_id in news else "")
+            for one in closed[:SHOWN_MAX]
+        ]
+        parts.append("\n".join(["Over:", *lines, *_rest(closed, " --closed")]))
     return own_names("\n\n".join(parts), chain)
 
 
@@ -122,8 +126,8 @@ def ranges(numbers: Iterable[int]) -> str:
     return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(map(str, run)) for run in found)
 
 
-def _rest(alike: Sequence[Due]) -> list[str]:
-    return [f"- and {len(alike) - SHOWN_MAX} more: `shelfsync alerts list`"] if len(alike) > SHOWN_MAX else []
+def _rest(alike: Sequence[Due], option: str = "") -> list[str]:
+    return [f"- and {len(alike) - SHOWN_MAX} more: `shelfsync alerts list{option}`"] if len(alike) > SHOWN_MAX else []
 
 
 def _rank(one: Due) -> tuple[int, str, int]:

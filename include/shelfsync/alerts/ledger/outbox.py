@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sending:
-    """What a route gets as one message. `messages`: the numbers of the messages of the outbox that are in it."""
+    """What a route gets as one message. `messages`: the numbers of the messages of the outbox that are in it.
+
+    `ended`: those of them that report an opening together with its end, so that its end is no message of its own.
+    """
 
     route: str
     key: str
@@ -31,17 +34,16 @@ class Sending:
     title: str
     body: str
     messages: tuple[int, ...]
+    ended: tuple[int, ...] = ()
 
 
 _MESSAGE = alert_message.c
 _WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
 _FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
-_MUTED = sa.exists().where(
-    alert.c.alert_id == _MESSAGE.alert_id,
-    alert_mute.c.kind == alert.c.kind,
-    sa.or_(alert_mute.c.subject.is_(None), alert_mute.c.subject == alert.c.subject),
-    alert_mute.c.until_at > instant(),
+_OF_MUTE = sa.and_(
+    alert_mute.c.kind == alert.c.kind, sa.or_(alert_mute.c.subject.is_(None), alert_mute.c.subject == alert.c.subject)
 )
+_MUTED = sa.exists().where(alert.c.alert_id == _MESSAGE.alert_id, _OF_MUTE, alert_mute.c.until_at > instant())
 """Whether a person has muted the alert of a message."""
 
 
@@ -71,13 +73,28 @@ def unreported(connection: Connection, pagers: Collection[str]) -> list[dict[str
     return [dict(row) for row in connection.execute(statement).mappings()]
 
 
-def drop(connection: Connection, routes: Collection[str], escalations: Collection[str]) -> None:
+def drop(
+    connection: Connection, routes: Collection[str], escalations: Collection[str], held_back: Mapping[str, float]
+) -> None:
     """Drops what no person needs any more: the opening of a closed alert, and what waits for a route that the settings do not name.
 
-    `escalations`: routes that need no message about an alert that a person has acknowledged.
+    `escalations`: routes that need no message about an alert that a person has acknowledged. `held_back`: routes that take messages at some
+    times alone, with the minutes of their escalation. They get what was open longer than that and not muted, although it is over.
     """
     mine = alert.c.alert_id == _MESSAGE.alert_id
-    over = sa.and_(_MESSAGE.act == "opened", sa.exists().where(mine, alert.c.closed_at.is_not(None)))
+    missed = sa.or_(
+        sa.false(),
+        *(
+            sa.and_(
+                _MESSAGE.route == route,
+                alert.c.closed_at >= alert.c.opened_at + sa.func.make_interval(0, 0, 0, 0, 0, 0, minutes * 60),
+            )
+            for route, minutes in held_back.items()
+        ),
+    )
+    muted = sa.exists().where(_OF_MUTE, alert_mute.c.until_at >= alert.c.closed_at)
+    closed = sa.exists().where(mine, alert.c.closed_at.is_not(None), sa.or_(~missed, muted))
+    over = sa.and_(_MESSAGE.act == "opened", closed)
     taken_on = sa.exists().where(mine, alert.c.acknowledged_at.is_not(None))
     settled = sa.and_(_MESSAGE.act == "opened", _MESSAGE.route.in_(sorted(escalations)), taken_on)
     unknown = _MESSAGE.route.not_in(sorted(routes))
@@ -133,13 +150,25 @@ def open_incidents(connection: Connection, route: str) -> set[str]:
     return set(connection.execute(statement.where(*opened, alert.c.closed_at.is_(None))).scalars())
 
 
-def begin(connection: Connection, sending: Sending) -> None:
-    """From now on the route may have it."""
+def begin(connection: Connection, sending: Sending) -> Sending:
+    """From now on the route may have it. Returns it with the messages about the ends that it reports."""
+    ended = alert_message.alias()
+    known = sa.exists().where(
+        ended.c.alert_id == _MESSAGE.alert_id, ended.c.route == _MESSAGE.route, ended.c.act == "closed"
+    )
+    columns = ("alert_id", "act", "revision", "route", "due_at")
+    opened = sa.select(
+        _MESSAGE.alert_id, sa.literal("closed"), sa.func.max(_MESSAGE.revision), _MESSAGE.route, instant()
+    )
+    opened = opened.where(among(_MESSAGE.message_id, sending.ended), ~known).group_by(_MESSAGE.alert_id, _MESSAGE.route)
+    added = insert(alert_message).from_select(columns, opened).returning(_MESSAGE.message_id)
+    messages = (*sending.messages, *connection.execute(added).scalars())
     values = dataclasses.asdict(sending)
-    messages = values.pop("messages")
+    del values["messages"], values["ended"]
     connection.execute(alert_sending.insert().values(values))
     mine = alert_message.update().where(among(_MESSAGE.message_id, messages))
     connection.execute(mine.values(sending_at=instant(), key=sending.key))
+    return dataclasses.replace(sending, messages=messages)
 
 
 def interrupted(connection: Connection) -> list[Sending]:

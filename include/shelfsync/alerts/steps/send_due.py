@@ -170,11 +170,12 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
         if row["route"] in named
     ]
     outbox.owe(connection, rows)
-    held_back = [route for route in routes if route.digest_at is not None or route.quiet_to is not None]
-    outbox.hold_muted(connection, {route.name: due_at(route, now, zone) for route in held_back})
     every = context.settings.alerts.routes  # a wrong one keeps what waits for it
+    held_back = [route for route in every if route.digest_at is not None or route.quiet_to is not None]
+    outbox.hold_muted(connection, {route.name: due_at(route, now, zone) for route in held_back})
     escalations = [route.name for route in every if route.unacknowledged_minutes]
-    outbox.drop(connection, [route.name for route in every], escalations)
+    missed = {route.name: route.unacknowledged_minutes for route in held_back if route.name not in pagers}
+    outbox.drop(connection, [route.name for route in every], escalations, missed)
 
 
 def _composed(context: Context, route: str, address: str, messages: list[Due]) -> list[Sending]:
@@ -196,7 +197,8 @@ def _composed(context: Context, route: str, address: str, messages: list[Due]) -
     for name, part in parts.items():
         text = f"{REPEAT}\n\n" * any(one.repeat for one in part) + body(part, link=link, chain=chain)
         numbers = tuple(one.message_id for one in part)
-        made.append(Sending(route, name, urgency(part), title(part, chain), text, numbers))
+        ended = tuple(one.message_id for one in part if one.closed and one.act == "opened")
+        made.append(Sending(route, name, urgency(part), title(part, chain), text, numbers, ended))
     return made
 
 
@@ -204,7 +206,7 @@ def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool)
     """Sends it, and records what became of it. Returns the error, if the route refused it. `again`: the route may have it already."""
     if not again:
         with context.engine.begin() as connection:
-            outbox.begin(connection, sending)
+            sending = outbox.begin(connection, sending)
     address = route.address.get_secret_value()
     try:
         how = {"urgency": sending.urgency, "key": sending.key}

@@ -233,6 +233,72 @@ def test_a_mute_that_ends_does_not_send_before_the_digest_or_in_quiet_hours(make
     assert found(context, one="one: late")["sent"] == {"ops": 1}
 
 
+def held_back(make_world, chat, **options):
+    """A context whose one route is in its quiet hours, for an hour."""
+    route = {"name": "ops", "address": chat.address, "quiet_from": clock(-60), "quiet_to": clock(60)} | options
+    return make_world(alerts={"routes": [route]}).app.context
+
+
+@pytest.mark.parametrize("times", [{"digest_at": 60}, {"quiet_from": -60, "quiet_to": 60}])
+def test_what_opens_and_ends_before_the_digest_or_in_quiet_hours_is_reported_once(make_world, chat, times):
+    route = {"name": "ops", "address": chat.address} | {name: clock(minutes) for name, minutes in times.items()}
+    context = make_world(alerts={"routes": [route]}).app.context
+    found(context, one="one: late", two="two: late")
+    assert found(context, two="two: late") == {"sent": {}, "refused": {}}
+    pass_time(context, 61)
+    chat.refuses = True
+    assert list(found(context, two="two: late")["refused"]) == ["ops"]
+    chat.refuses = False
+    pass_time(context, 61)
+    found(context, two="two: late")
+    (message,) = chat.taken
+    assert message["title"] == "shelfsync: severe: a store is late (two)"
+    (over,) = (line for line in message["message"].splitlines() if "one: late" in line)
+    assert re.fullmatch(r"- a store is late \(one\): from .* to .*: one: late", over)
+    assert message["message"].count("a store is late (one)") == 1
+    pass_time(context, 61)
+    assert found(context, two="two: late") == {"sent": {}, "refused": {}}
+    assert found(context) == {"sent": {}, "refused": {}}
+    pass_time(context, 24 * 60)
+    assert found(context)["sent"] == {"ops": 1}
+    assert [message["title"] for message in chat.taken[1:]] == ["shelfsync: over: a store is late (two)"]
+
+
+def test_what_ends_in_quiet_hours_before_its_escalation_or_muted_is_not_reported(make_world, chat):
+    context = held_back(make_world, chat, unacknowledged_minutes=20)
+    found(context, one="one: late", two="two: late", three="three: late")
+    pass_time(context, 10)
+    found(context, two="two: late", three="three: late")
+    muted(context, 1, subject="three")
+    pass_time(context, 20)
+    assert found(context) == {"sent": {}, "refused": {}}
+    pass_time(context, 90)
+    assert found(context)["sent"] == {"ops": 1}
+    assert [name in chat.taken[0]["message"] for name in ("(one)", "(two)", "(three)")] == [False, True, False]
+    assert found(context) == {"sent": {}, "refused": {}}
+
+
+def test_a_pager_opens_no_incident_for_what_was_over_in_its_quiet_hours(make_world, chat):
+    context = held_back(make_world, chat, address=f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")
+    found(context, one="one: late")
+    found(context)
+    pass_time(context, 90)
+    assert found(context) == {"sent": {}, "refused": {}}
+
+
+@pytest.mark.slow
+def test_a_killed_sender_leaves_what_was_over_meanwhile_to_be_reported_once(make_world, chat):
+    context = held_back(make_world, chat)
+    found(context, one="one: late")
+    found(context)
+    pass_time(context, 61)
+    with context.engine.begin() as connection:
+        outbox.begin(connection, outbox.Sending("ops", "its-key", "success", "title", "text", (1,), ended=(1,)))
+    assert found(context)["sent"] == {"ops": 2}
+    assert found(context) == {"sent": {}, "refused": {}}
+    assert len(chat.taken) == 1
+
+
 def test_a_mute_stops_the_tries_of_a_refused_message(make_world, chat):
     context = make_world(alerts={"routes": [{"name": "ops", "address": chat.address}]}).app.context
     chat.refuses = True
