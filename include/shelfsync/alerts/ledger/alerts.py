@@ -62,7 +62,8 @@ def keep(
 ) -> Kept:
     """Makes the open alerts of these kinds those that were found: (kind, subject) -> message. The others close.
 
-    A found one that is open already takes the newest message. If its revision is higher than before, it counts as opened again.
+    A found one that is open already takes the newest message. If its revision is higher than before, it counts as opened again, and a person
+    who had taken it on has not taken on what is new.
     `of_another`: whether only another watch can find an alert of this kind and subject. It closes when none has found it for `GONE_S`.
     """
     connection.execute(sa.text("LOCK TABLE ledger.alert IN SHARE ROW EXCLUSIVE MODE"))  # rare, and two would open one
@@ -80,11 +81,11 @@ def keep(
             made = connection.execute(alert.insert().values(values).returning(alert.c.alert_id)).scalar_one()
             opened.append(Alert(made, kind, subject, message))
             continue
-        newest = max(revision, row.revision)
-        same = alert.update().where(alert.c.alert_id == row.alert_id)
-        connection.execute(same.values(message=message, revision=newest, seen_at=instant()))
+        now: dict[str, Any] = {"message": message, "seen_at": instant()}
         if revision > row.revision:
+            now |= {"revision": revision, "acknowledged_by": None, "acknowledged_at": None}
             opened.append(Alert(row.alert_id, kind, subject, message))
+        connection.execute(alert.update().where(alert.c.alert_id == row.alert_id).values(now))
     ended = [row for row in known.values() if row.gone or not of_another(row.kind, row.subject)]
     over = alert.update().where(among(alert.c.alert_id, [row.alert_id for row in ended]))
     connection.execute(over.values(closed_at=instant()))

@@ -53,6 +53,13 @@ def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         connection.execute(insert(alert_message).values(list(rows)).on_conflict_do_nothing())
 
 
+def worse(connection: Connection) -> set[tuple[int, str]]:
+    """(alert_id, route) of open alerts that got worse since the route was owed a message about them."""
+    before = sa.select(_MESSAGE.alert_id, _MESSAGE.route).join(alert, alert.c.alert_id == _MESSAGE.alert_id)
+    mine = (alert.c.closed_at.is_(None), _MESSAGE.act == "opened", _MESSAGE.revision < alert.c.revision)
+    return {(row.alert_id, row.route) for row in connection.execute(before.where(*mine).distinct())}
+
+
 def unreported(connection: Connection, pagers: Collection[str]) -> list[dict[str, Any]]:
     """(alert_id, route) of closed alerts whose opening a route has taken and whose end it does not know.
 

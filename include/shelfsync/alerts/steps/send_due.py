@@ -149,13 +149,16 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
     routes, zone = list(routes), context.settings.time_zone
     now = connection.execute(sa.select(instant())).scalar_one()
     muted = {(row["kind"], row["subject"]) for row in alerts.mutes(connection)}
+    worse = outbox.worse(connection)  # an escalation about what is new waits anew
     rows = [
         {
             "alert_id": row["alert_id"],
             "act": "opened",
             "revision": row["revision"],
             "route": route.name,
-            "due_at": due_at(route, now, zone, opened_at=row["opened_at"]),
+            "due_at": due_at(
+                route, now, zone, opened_at=now if (row["alert_id"], route.name) in worse else row["opened_at"]
+            ),
         }
         for row in alerts.open_alerts(connection, KINDS)
         if not muted & {(row["kind"], None), (row["kind"], row["subject"])}

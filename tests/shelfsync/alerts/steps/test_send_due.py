@@ -178,6 +178,27 @@ def test_only_what_no_person_takes_on_goes_on_to_the_next(context, chat):
     assert sent == {("ops", True), ("boss", True)}
 
 
+def test_what_got_worse_since_a_person_took_it_on_is_sent_and_goes_on_to_the_next(context, chat):
+    def look(revision):
+        with context.engine.begin() as connection:
+            late = ("store_late", "one")
+            alerts.keep(connection, ("store_late",), {late: f"one: {revision}"}, revisions={late: revision})
+        return send_due.send_due(context)["sent"]
+
+    assert look(1) == {"ops": 1}
+    (row,) = lists.listed(context)
+    lists.acknowledge(context, [row["alert_id"]], who="ada")
+    pass_time(context, 61)
+    assert look(1) == {}
+    assert look(2) == {"ops": 1}
+    assert lists.listed(context)[0]["acknowledged_by"] is None
+    pass_time(context, 59)
+    assert look(2) == {}, "the hour begins with what is new"
+    pass_time(context, 2)
+    assert look(2) == {"boss": 1}
+    assert "one: 2" in chat.taken[-1]["message"]
+
+
 def test_a_muted_alert_is_listed_and_no_route_gets_it(context, chat):
     lists.mute(context, "store_late", "one", hours=1, who="ada", why="moving house")
     assert found(context, one="one: late", two="two: late")["sent"] == {"ops": 1}
