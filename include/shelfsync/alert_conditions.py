@@ -5,6 +5,7 @@ Each finder has its own net: if it fails, the others go on, and an alert says wh
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import logging
 import platform
@@ -41,8 +42,7 @@ from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -349,25 +349,47 @@ def _explained(row: Mapping[str, Any], times: Mapping[int, Any], away: Callable[
 
 
 def _holds(context: Context, connection: Connection) -> Found:
-    """Open holds, one condition a subject and rule; those that expire soon are another one."""
+    """Undecided holds, one condition a subject and rule, and another one for those that expire soon or have expired: their rows stay held.
+
+    A further hold is reported again, unless it only took the place of one that was open.
+    """
     now = connection.execute(sa.select(instant())).scalar_one()
-    soon_s = context.settings.alerts.expires_hours * 3600
-    by_rule: dict[tuple[str, str], list[Hold]] = defaultdict(list)
+    soon = now + dt.timedelta(hours=context.settings.alerts.expires_hours)
+    waiting: dict[str, list[Hold]] = defaultdict(list)
+    ending: dict[str, list[Hold]] = defaultdict(list)
     for one in holds.in_force(connection):
-        if one.state == HoldState.OPEN:
-            late = (one.expires_at - now).total_seconds() < soon_s
-            by_rule["hold_expires" if late else "hold_waits", f"{one.subject} {one.rule}"].append(one)
-    return {key: _holds_line(key[1], waiting, now) for key, waiting in by_rule.items()}
+        if one.state == HoldState.DECLINED:
+            continue
+        rule = f"{one.subject} {one.rule}"
+        waiting[rule].append(one)
+        if one.state == HoldState.EXPIRED or one.expires_at < soon:
+            ending[rule].append(one)
+    known = holds.in_place_of_open(connection) if waiting else set()
+    found = {("hold_expires", rule): _holds_of(rule, those, now) for rule, those in ending.items()}
+    return found | {("hold_waits", rule): _holds_of(rule, those, now, known) for rule, those in waiting.items()}
 
 
-def _holds_line(rule: str, waiting: Iterable[Hold], now: dt.datetime) -> str:
-    waiting = list(waiting)
-    first = min(waiting, key=lambda one: one.expires_at)
-    stores = len({one.vendor for one in waiting})
-    return (
-        f"{rule}: {sum(one.rows for one in waiting):,} changes of {stores:,} stores wait for a decision,"
-        f" {until(first, (first.expires_at - now).total_seconds())}. `shelfsync holds show {first.hold_id}`, or approve and decline on the page of holds"
-    )
+def _holds_of(rule: str, those: Sequence[Hold], now: dt.datetime, known: Collection[int] = ()) -> Growing:
+    """What waits, and what has expired. `known`: holds that are no news."""
+    still_open = [one for one in those if one.state == HoldState.OPEN]
+    expired = [one for one in those if one.state == HoldState.EXPIRED]
+    parts = []
+    if still_open:
+        first = min(still_open, key=lambda one: one.expires_at)
+        ends = until(first, (first.expires_at - now).total_seconds())
+        parts.append(f"{_changes(still_open)} wait for a decision, {ends}. `shelfsync holds show {first.hold_id}`")
+    if expired:
+        last = max(expired, key=lambda one: one.expires_at)
+        parts.append(
+            f"{_changes(expired)} have expired without a decision, the last at {display.minute(last.expires_at)}, and stay held. A person may"
+            f" decline them, or reopen and approve them: `shelfsync holds show {last.hold_id}`"
+        )
+    number = max((one.hold_id for one in those if one.hold_id not in known), default=0)
+    return Growing(f"{rule}: {'. Besides, '.join(parts)}, or the page of holds", number)
+
+
+def _changes(those: Sequence[Hold]) -> str:
+    return f"{sum(one.rows for one in those):,} changes of {len({one.vendor for one in those}):,} stores"
 
 
 def _dags(seen: FoundOfDags, connection: Connection, found: Collection[str]) -> Found:

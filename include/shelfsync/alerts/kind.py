@@ -77,8 +77,8 @@ KINDS = {
             *("A hold expires without a decision; its rows stay held.", Alarm.HELD),
         ),
         _kind(
-            *("hold_expires", Severity.SEVERE, "a hold is about to expire", "The held products keep their values."),
-            *("The hold expires; its rows stay held.", Alarm.HELD),
+            *("hold_expires", Severity.SEVERE, "a hold expires", "The held products keep their values."),
+            *("Its rows stay held, and no question is asked again.", Alarm.HELD),
         ),
         _kind("paused", Severity.WARNING, "sending is paused", _AS_BEFORE, _NOTHING, Alarm.PAUSED),
         _kind(

@@ -252,6 +252,17 @@ def in_force(connection: Connection, subject: Subject | None = None, *, run_id: 
     return _holds(connection, sa.select(*_COLUMNS).where(held, mine, of_run).order_by(hold.c.hold_id.desc()))
 
 
+def in_place_of_open(connection: Connection) -> set[int]:
+    """The holds in force that took the place of an open one of the same question, in a newer extract, and hold less than twice as many rows."""
+    before = hold.alias()
+    about = ("subject", "vendor", "rule", "category", "campaign")
+    same = [before.c[name].is_not_distinct_from(hold.c[name]) for name in about]
+    of_it = (before.c.superseded_by == hold.c.first_run_id, before.c.state == HoldState.SUPERSEDED)
+    taken = sa.exists().where(*same, *of_it, before.c.hold_id < hold.c.hold_id, hold.c.rows < 2 * before.c.rows)
+    in_force_now = (hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
+    return set(connection.execute(sa.select(hold.c.hold_id).where(*in_force_now, taken)).scalars())
+
+
 def approved(
     connection: Connection, subject: Subject, vendor: str | None = None, *, hours: float | None = None
 ) -> list[Hold]:
