@@ -29,7 +29,7 @@ from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
-from shelfsync.catalog.warehouse import quarantine, record
+from shelfsync.catalog.warehouse import missed_changes, quarantine, record
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState
 from shelfsync.decisions.steps.lists import until
@@ -417,14 +417,19 @@ def _paused(_: Context, connection: Connection) -> Found:
     return {("paused", "" if stop.scope == "all" else stop.what): str(stop) for stop in kill_switch.stops(connection)}
 
 
-def _rows(_: Context, connection: Connection) -> Found:
-    """What the last readings could not use."""
+def _rows(context: Context, connection: Connection) -> Found:
+    """What the last readings could not use, and what the changes missed. Of an ERP without changes in the settings these are no condition."""
+    erp, missed = context.settings.erp, list[str]()
+    if erp.changes_sql or erp.changes_sql_file or erp.changes_files:
+        missed += missed_changes.of_last_full(connection)
+    if erp.changes_files:
+        missed += change_files.lines(connection)
     lines = {
         "unusable_rows": quarantine.unusable_lines(quarantine.unusable_of_last(connection)),
-        "changes_missed": change_files.lines(connection),
+        "changes_missed": missed,
         "job_events": events.quarantined_jobs(connection),
     }
-    return {(kind, ""): _bare(" ".join(found)) for kind, found in lines.items() if found}
+    return {(kind, ""): ". ".join(_bare(line) for line in found) for kind, found in lines.items() if found}
 
 
 def _bare(line: str) -> str:

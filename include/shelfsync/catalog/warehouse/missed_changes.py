@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.ledger.tables import extract, run
 from shelfsync.catalog.warehouse.tables import missed_change
 from shelfsync.errors import Alarm
 from shelfsync.store.bulk import copy_into
@@ -27,15 +28,29 @@ def replace(connection: Connection, run_id: int, vendor: str, rows: pa.Table) ->
     copy_into(connection, "warehouse.missed_change", rows, run_id=run_id, vendor=vendor)
 
 
-def lines(connection: Connection, run_id: int) -> list[str]:
-    """The alarm about what the changes had not reported until this run's whole reading; none if they reported all."""
+def of_last_full(connection: Connection) -> list[str]:
+    """The same alarm of the newest full run that has ended, and that has read the whole ERP."""
+    whole = sa.exists().where(extract.c.run_id == run.c.run_id, extract.c.since.is_(None))
+    ended = (
+        run.c.kind == "full",
+        run.c.finished_at.is_not(None),
+        ~run.c.dry_run,
+        sa.func.cardinality(run.c.vendors) == 0,
+    )
+    newest = sa.select(run.c.run_id).where(*ended, whole).order_by(run.c.run_id.desc()).limit(1)
+    run_id = connection.execute(newest).scalar_one_or_none()
+    return [] if run_id is None else lines(connection, run_id, who=f"run {run_id}")
+
+
+def lines(connection: Connection, run_id: int, *, who: str = "this run") -> list[str]:
+    """The alarm about what the changes had not reported until this run's whole reading; none if they reported all. `who` sends it."""
     rows = connection.execute(sa.text(_OF_RUN), {"run": run_id}).all()
     if not rows:
         return []
     fields = sorted({name for row in rows for name in row.fields.split(",")})
     line = (
         f"the query of the changes missed {sum(row.skus for row in rows):,} SKUs of {len(rows)} vendors ({', '.join(fields)}),"
-        f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; this run sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
+        f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; {who} sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
         " SHELFSYNC_ERP__CHANGES_OVERLAP if the ERP commits late; warehouse.missed_change has every SKU"
     )
     return [Alarm.CHANGES_MISSED.line(line)]

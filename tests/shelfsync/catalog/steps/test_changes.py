@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
 import time
 from decimal import Decimal
@@ -12,12 +14,14 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shelfsync import alert_conditions
+from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.ledger import readings
 from shelfsync.catalog.steps import watch as watching
-from shelfsync.catalog.steps.run import open_run
+from shelfsync.catalog.steps.run import beginning, open_run
 from shelfsync.erp import connection as connections
 from shelfsync.erp.session import Session
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.store.lake import Lake
 from stamped_erp import NUMBERS, TIMES, StampedErp
 
@@ -132,6 +136,39 @@ def test_the_whole_reading_counts_what_the_changes_missed_and_raises_an_alarm(wo
     assert Decimal(str(world.shown()["b"]["price"])) == Decimal(7)
     assert world.rows("SELECT sum(missed) FROM ledger.vendor_run") == [(2,)]
     assert world.sync("full")["alarms"] == []
+
+
+def missed(world, **settings):
+    """The message of the alert about missed changes after a look; None: there is none."""
+    context = world.app.context
+    erp = context.settings.erp.model_copy(update=settings)
+    alert_conditions.watch(dataclasses.replace(context, settings=context.settings.model_copy(update={"erp": erp})))
+    with context.engine.connect() as connection:
+        found = {row["kind"]: row["message"] for row in alerts.open_alerts(connection)}
+    return found.get("changes_missed")
+
+
+@pytest.mark.slow
+def test_what_the_changes_missed_is_an_alert_until_a_full_sync_finds_nothing(world, erp):
+    world.sync("full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=11)
+    world.sync("delta")
+    erp.put("store-001", "b", price="7.00", began_s_ago=OVERLAP_S + 1)
+    assert missed(world) is None
+    number = world.sync("full")["run"]
+    line = missed(world)
+    assert line.startswith("the query of the changes missed 1 SKUs of 1 vendors (price)")
+    assert f"run {number} sends them" in line
+    world.sync("delta")
+    of_run = {"kind": "full", "key": "fails", "vendors": (), "dry_run": False}
+    with contextlib.suppress(DataError), beginning(world.app.context, **of_run):
+        raise DataError("a check that fails")
+    assert missed(world) == line, "none has read the whole since"
+    assert missed(world, changes_sql=None) is None, "no changes are read any more"
+    assert missed(world) == line
+    world.sync("full")
+    assert missed(world) is None
 
 
 @pytest.mark.slow
