@@ -27,7 +27,13 @@ from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of, without_stop
 from shelfsync.orders.steps.hand_over_channels import open_channel
 from shelfsync.outages import erp_asked
-from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.platform.credentials_check import (
+    ASKED_MAX,
+    VENDORS_ASKED,
+    check_platform,
+    is_known_good,
+    unknown_vendors,
+)
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.rows import total_row
 from shelfsync.rows.check_digit import is_gtin

@@ -29,7 +29,7 @@ import shelfsync.loaded_states
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record
 import shelfsync.outages
-import shelfsync.platform.client
+import shelfsync.platform.credentials_check
 import shelfsync.platform.jobs.table
 import shelfsync.platform.kill_switch
 import shelfsync.platform.rate_limit.tables

@@ -1,19 +1,23 @@
-"""What the check of the platform reports: a platform that is away is tried again by a schedule, a rejected setting is not."""
+"""The client of the platform is made from the settings; one that is missing or wrong is named before anything is sent."""
 
 from __future__ import annotations
 
 import pytest
 
-from shelfsync.errors import ConfigurationError, ExitCode, UnreachableError
+from shelfsync.errors import ConfigurationError
+
+CASES = {
+    "SHELFSYNC_PLATFORM__BASE_URL": {"base_url": None},
+    "SHELFSYNC_PLATFORM__CHAIN": {"chain": None},
+    "SHELFSYNC_PLATFORM__CLIENT_ID": {"client_id": None, "token": None},
+    "SHELFSYNC_PLATFORM__CLIENT_SECRET": {"client_secret": None, "token": None},
+    "SHELFSYNC_PLATFORM__DIALECT": {"dialect": {"tokn_path": "/x"}},
+}
 
 
-def test_a_platform_that_does_not_answer_is_unreachable_and_rejected_credentials_are_not(make_world):
-    away = make_world(platform={"base_url": "http://127.0.0.1:1"})
-    with pytest.raises(UnreachableError, match="SHELFSYNC_PLATFORM__BASE_URL") as unanswered:
-        away.app.check()
-    assert unanswered.value.exit_code == ExitCode.TRY_AGAIN, "a script repeats it; a wrong setting is for a person"
-    stranger = make_world(platform={"client_secret": "of another client"})
-    with pytest.raises(ConfigurationError, match="rejects the credentials") as raised:
-        stranger.app.check()
-    assert not isinstance(raised.value, UnreachableError)
-    assert raised.value.exit_code == ExitCode.CONFIGURATION
+@pytest.mark.parametrize("setting", CASES)
+def test_a_setting_without_which_there_is_no_client_is_named(setting, make_world):
+    world = make_world(platform=CASES[setting])
+    with pytest.raises(ConfigurationError) as raised:
+        world.app.context.open_platform()
+    assert raised.value.setting == setting

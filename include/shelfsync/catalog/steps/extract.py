@@ -25,7 +25,7 @@ from shelfsync.erp.complete_extract import none_of
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
 from shelfsync.outages import erp_asked
-from shelfsync.platform.client import check_chain
+from shelfsync.platform.credentials_check import check_chain
 from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.vendors.partition import Partition
 from shelfsync.vendors.shards import shards

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.platform.client import platform_check
+from shelfsync.platform.credentials_check import platform_check
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
