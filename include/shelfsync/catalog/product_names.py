@@ -7,6 +7,9 @@ import pyarrow.compute as pc
 
 from shelfsync.rows.alignment import column
 
+NAME_CHARACTERS_MAX = 120
+"""How many characters of a product's name are kept."""
+
 
 def laid_over(known: pa.Table, found: pa.Table) -> pa.Table | None:
     """The known names (NAMES) with the found ones in place of theirs; None if that changes nothing."""

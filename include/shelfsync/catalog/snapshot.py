@@ -1,21 +1,21 @@
 """normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is quarantined with its reason, a row or one value of it.
 
 Rows in = rows of the snapshot + rows of the quarantine that are not sent + repeated rows. docs/explanation/data-path.md lists the rules.
-
-A faulty value that can be left out costs its row nothing: a sales limit, a barcode that does not identify the item, and what is never sent (the
-cost and the sales buffer). If the price, the quantity or `active` is faulty, only what cannot put the product on sale is believed: the price,
-a quantity of 0 and active=false.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.faulty_values import ON_SALE, believed, sent_in_part
+from shelfsync.catalog.product_names import NAME_CHARACTERS_MAX
+from shelfsync.catalog.repeated_rows import equal_to_an_earlier, shared
 from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason, total_row
 from shelfsync.rows.alignment import ascending, column, padded
 from shelfsync.rows.number import INT32_MAX
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from shelfsync.rows.truth import Mask
     from shelfsync.settings import NormaliseSettings
 
-NAME_CHARACTERS_MAX = 120
-"""How many characters of a product's name are kept."""
 _SKU_KEPT_CHARACTERS = 500
 """A longer SKU is only in the raw row of the quarantine: an index has to hold this column."""
 
@@ -61,7 +59,7 @@ class Normalised:
     def rows_whole(self) -> int:
         """The rows of the snapshot whose price, quantity and `active` are believed as they came."""
         table = self.quarantine
-        doubted = table.filter(pc.and_(table["row_sent"], pc.is_in(table["field"], value_set=pa.array(_ON_SALE))))
+        doubted = table.filter(pc.and_(table["row_sent"], pc.is_in(table["field"], value_set=pa.array(ON_SALE))))
         rows: int = self.snapshot.num_rows - len(pc.unique(doubted["row_number"]))
         return rows
 
@@ -87,9 +85,9 @@ def make_snapshot(
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])
     findings.note("no_row", _no_rows(came, skus, known or odd_key.Known()))
-    several = _repeated(skus, with_vendor)
+    several = shared(skus, with_vendor)
     one = several & ~odd_key.may_be_several(skus) if several.any() else several
-    if one.any() and (repeated := _equal_to_an_earlier(came, settings, one)).any():
+    if one.any() and (repeated := equal_to_an_earlier(came, one, partial(_values, settings=settings))).any():
         found = make_snapshot(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
         return replace(found, repeated=int(repeated.sum()))
     _check_sku(skus, findings, settings.sku_length_max, several)
@@ -100,13 +98,13 @@ def make_snapshot(
     values["sku"] = skus
     if key == "barcode":  # otherwise two SKUs may share one
         of_value["barcode"].note("barcode_missing", mask(values["barcode"].is_null()))
-        of_value["barcode"].note("barcode_duplicate", _repeated(padded(values["barcode"]), with_vendor))
+        of_value["barcode"].note("barcode_duplicate", shared(padded(values["barcode"]), with_vendor))
     if settings.sales_limit_zero == "off_sale":
         values["active"] = pc.if_else(
             pc.equal(values["max_sales_quantity"], 0).fill_null(False), False, values["active"]
         )
-    values |= _believed(values, of_value, floored)
-    sent = _sent_in_part(values, of_value, key)
+    values |= believed(values, of_value, floored)
+    sent = sent_in_part(values, of_value, key)
     for of_one in of_value.values():
         findings.add(of_one, ~sent)
     good = ~findings.faulty
@@ -152,55 +150,6 @@ def _values(
         "sales_buffer": _sales_buffer(came["sales_buffer"], of_value["sales_buffer"]),
     }
     return values, of_value, floored
-
-
-def _equal_to_an_earlier(came: dict[str, pa.Array], settings: NormaliseSettings, several: Mask) -> Mask:
-    """Rows of `several` that agree with an earlier one of their SKU in every value that is read, and in the text of every faulty one.
-
-    SKUs are compared as they came: two keys that padding makes one are never merged.
-    """
-    where = pa.array(several)
-    rows = {name: values.filter(where) for name, values in came.items()}
-    values, of_value, floored = _values(rows, settings)
-    no_text = pa.scalar(None, pa.string())
-    faulty = {f"{name}_faulty": pc.if_else(pa.array(one.faulty), rows[name], no_text) for name, one in of_value.items()}
-    table = pa.table(
-        {"row_number": rows["row_number"], "sku": rows["sku"], "floored": pa.array(floored), **values, **faulty}
-    )
-    keys = [name for name in table.column_names if name != "row_number"]
-    first = table.group_by(keys).aggregate([("row_number", "min")])["row_number_min"]
-    return several & ~mask(pc.is_in(came["row_number"], value_set=first.combine_chunks()))
-
-
-_ON_SALE = ("price", "quantity", "active")
-"""If one of these is faulty, it is unknown whether the product may be on sale, and at what price."""
-
-
-def _believed(
-    values: dict[str, pa.Array], of_value: dict[str, quarantine_reason.Findings], floored: Mask
-) -> dict[str, pa.Array]:
-    """The values without those that are faulty, and without what might put a product on sale in a row where one of _ON_SALE is faulty.
-
-    `floored`: quantities that lost a fraction. In such a row, 0.99 is no 0: it may be the price of a column that has moved.
-    """
-    unknown = np.logical_or.reduce([of_value[name].faulty for name in _ON_SALE])
-    found = {}
-    for name, findings in of_value.items():
-        wrong = findings.faulty
-        if unknown.any() and name in {"quantity", "active"}:
-            stops = mask(pc.equal(values[name].cast(pa.int64()), 0))
-            wrong = wrong | (unknown & ~(stops & ~floored if name == "quantity" else stops))
-        if wrong.any():
-            found[name] = pc.if_else(pa.array(wrong), pa.scalar(None, values[name].type), values[name])
-    return found
-
-
-def _sent_in_part(values: dict[str, pa.Array], of_value: dict[str, quarantine_reason.Findings], key: str) -> Mask:
-    """Rows of which something is sent although a value is faulty; `values` are those that are believed."""
-    unknown = np.logical_or.reduce([of_value[name].faulty for name in _ON_SALE])
-    states = np.logical_or.reduce([mask(values[name].is_valid()) for name in _ON_SALE])
-    sent: Mask = ~unknown | states
-    return sent & ~of_value["barcode"].faulty if key == "barcode" else sent
 
 
 def _vendor(vendors: pa.Array, findings: quarantine_reason.Findings) -> Mask:
@@ -342,18 +291,6 @@ def _too_large(numbers: number.Numbers, pieces: pa.Array) -> Mask:
 def _plain(texts: pa.Array) -> bool:
     """Whether all of a column is printable ASCII, as nearly every column is: then nothing stranger has to be looked for."""
     return bool(pc.all(pc.ascii_is_printable(texts), min_count=0).as_py())
-
-
-def _repeated(texts: pa.Array, among: Mask) -> Mask:
-    """Rows of `among` whose text another row of `among` has too."""
-    if ascending(texts):  # then no text repeats
-        return np.zeros_like(among)
-    codes = texts.dictionary_encode().indices
-    known = mask(codes.is_valid()) & among
-    numbers = codes.fill_null(0).to_numpy(zero_copy_only=False)
-    counts = np.bincount(numbers[known], minlength=int(numbers.max(initial=0)) + 1)
-    repeated: Mask = (counts[numbers] > 1) & known
-    return repeated
 
 
 def _sorted(rows: pa.Table) -> pa.Table:

@@ -176,52 +176,6 @@ def test_spaces_around_a_sku_are_padding():
     assert normalised({"sku": "  A1  "}).snapshot["sku"].to_pylist() == ["A1"]
 
 
-def test_two_keys_that_padding_makes_one_are_never_merged():
-    result = normalised({"sku": "A1", "price": "1"}, {"sku": "A1 ", "price": "2"}, {"sku": "B2"})
-    assert reasons(result) == {1: "sku_duplicate", 2: "sku_duplicate"}
-    assert result.snapshot["sku"].to_pylist() == ["B2"]
-
-
-def test_rows_that_contradict_each_other_are_all_quarantined():
-    result = normalised({"sku": "A1", "price": "1"}, {"sku": "A1", "price": "1"}, {"sku": "A1", "price": "no"})
-    assert reasons(result) == dict.fromkeys((1, 3), "sku_duplicate")
-    assert (result.snapshot.num_rows, result.repeated) == (0, 1)
-
-
-def test_equal_rows_of_one_sku_are_one_row():
-    row = {"sku": "A1", "barcode": "96385074", "price": "1.50", "quantity": "3", "active": "yes", "cost": "1"}
-    result = normalised(row, {"sku": "B2"}, {**row, "price": "1.5", "active": "1"}, row)
-    assert result.snapshot["sku"].to_pylist() == ["A1", "B2"]
-    assert (result.repeated, result.quarantine.num_rows) == (2, 0)
-
-
-def test_of_equal_rows_with_a_faulty_value_one_is_reported():
-    row = {"sku": "A1", "price": "ask", "max_sales_quantity": "-1"}
-    result = normalised(row, row)
-    assert reasons(result) == {1: "price_not_a_number"}
-    assert result.repeated == 1
-    assert reasons(normalised(row, {**row, "price": "?"})) == dict.fromkeys((1, 2), "sku_duplicate")
-
-
-@pytest.mark.parametrize(
-    ("column", "other"),
-    [("barcode", "12345670"), ("price", "2"), ("quantity", "0.9"), ("active", "0"), ("category", "b"), ("cost", "9")],
-)
-def test_rows_of_one_sku_that_differ_in_one_value_are_no_equal_rows(column, other):
-    row = dict.fromkeys(("barcode", "price", "quantity", "active", "category", "cost")) | {"sku": "A1", "quantity": "0"}
-    assert reasons(normalised(row, {**row, column: other})) == dict.fromkeys((1, 2), "sku_duplicate")
-
-
-def test_equal_rows_are_no_barcode_on_two_skus():
-    row = {"sku": "A1", "barcode": "96385074", "price": "1"}
-    result = normalised(row, row, key="barcode")
-    assert (result.snapshot.num_rows, result.repeated, result.quarantine.num_rows) == (1, 1, 0)
-
-
-def test_two_keys_that_padding_makes_one_are_never_merged_though_their_values_agree():
-    assert reasons(normalised({"sku": "A1"}, {"sku": "A1 "})) == {1: "sku_duplicate", 2: "sku_duplicate"}
-
-
 @pytest.mark.parametrize(
     ("sku", "reason"),
     [
@@ -389,61 +343,6 @@ def test_a_sales_buffer_that_makes_no_sense_is_counted_and_keeps_no_row_back(cam
     (row,) = done.snapshot.to_pylist()
     assert (done.rows_quarantined, done.values_left_out) == (0, int(buffer is None and came != ""))
     assert (row["sales_buffer"], row["category"], row["quantity"]) == (buffer, "dairy", 3)
-
-
-SOLD_OUT = {"sku": "A1", "price": "2.49", "quantity": "0", "active": "1"}
-
-
-def sent(**row):
-    """What is sent of one row besides a good one, and what is left out of it."""
-    result = normalised({"sku": "A1", **row}, {"sku": "B1", "price": "1", "quantity": "1"})
-    found = {value["sku"]: value for value in result.snapshot.to_pylist()}.get("A1", {})
-    kept = {name: value for name, value in found.items() if value is not None and name != "sku"}
-    return kept, {fault["field"] for fault in result.quarantine.to_pylist() if fault["row_sent"]}
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "1.5", "99999999999", "many", "NaN", "-0", "0.0"])
-def test_a_sales_limit_that_cannot_be_sent_stops_neither_price_nor_stop_sell(limit):
-    values, left_out = sent(**SOLD_OUT, max_sales_quantity=limit)
-    assert values == {"price": Decimal("2.49"), "quantity": 0, "active": True}
-    assert left_out == {"max_sales_quantity"}
-
-
-@pytest.mark.parametrize("text", ["N/A", "40063X1", "4.0E+12", "123456789012345", "-", "\u0661\u0662"])
-def test_a_barcode_that_identifies_nothing_is_left_out(text):
-    values, left_out = sent(**SOLD_OUT, barcode=text)
-    assert (values["quantity"], values["price"], left_out) == (0, Decimal("2.49"), {"barcode"})
-
-
-@pytest.mark.parametrize(
-    ("row", "kept"),
-    [
-        ({"price": "n/a", "quantity": "0", "active": "1"}, {"quantity": 0}),
-        ({"price": "n/a", "quantity": "-3", "active": "1"}, {"quantity": 0}),
-        ({"price": "-1", "quantity": "5", "active": "N"}, {"active": False}),
-        ({"price": "n/a", "quantity": "5", "active": "1"}, {}),
-        ({"price": "n/a", "quantity": "0.99", "active": "1"}, {}),
-        ({"price": "2.49", "quantity": "n/a", "active": "1"}, {"price": Decimal("2.49")}),
-        ({"price": "2.49", "quantity": "n/a", "active": "0"}, {"price": Decimal("2.49"), "active": False}),
-        ({"price": "2.49", "quantity": "5", "active": "perhaps"}, {"price": Decimal("2.49")}),
-        ({"price": "2.49", "quantity": "0", "active": "perhaps"}, {"price": Decimal("2.49"), "quantity": 0}),
-        ({"price": "x", "quantity": "x", "active": "0"}, {"active": False}),
-    ],
-)
-def test_of_a_doubtful_row_only_what_cannot_put_it_on_sale_is_sent(row, kept):
-    assert sent(**row)[0] == kept
-
-
-def test_a_limit_of_zero_may_mean_off_sale():
-    row = {"sku": "A1", "price": "2.49", "quantity": "5", "active": "1", "max_sales_quantity": "0"}
-    [value] = normalised(row, sales_limit_zero="off_sale").snapshot.to_pylist()
-    assert (value["active"], value["max_sales_quantity"]) == (False, None)
-
-
-def test_a_vendor_without_a_whole_row_is_known():
-    assert normalised({"sku": "A1", "price": "x", "quantity": "0"}).rows_whole == 0
-    assert normalised({"sku": "A1", "price": "x", "quantity": "0"}, {"sku": "B1", "price": "1"}).rows_whole == 1
-    assert normalised({"sku": "A1", "price": "1", "max_sales_quantity": "0"}).rows_whole == 1
 
 
 def test_a_heading_in_the_column_of_the_sku_is_no_product_unless_the_platform_has_it():
