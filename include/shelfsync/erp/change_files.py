@@ -17,17 +17,8 @@ from typing import TYPE_CHECKING
 
 from shelfsync.erp import address, text_encoding
 from shelfsync.erp.address import VENDOR
-from shelfsync.erp.changes_query import (
-    CHANGES_FILES,
-    CHANGES_SINCE_FILE,
-    DONE,
-    REST_S,
-    ChangeFile,
-    Changes,
-    FileState,
-    Position,
-    place_of,
-)
+from shelfsync.erp.change_file_state import DONE, REST_S, ChangeFile, FileState, place_of
+from shelfsync.erp.changes_query import CHANGES_FILES, CHANGES_SINCE_FILE, Changes, Position
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource
@@ -50,7 +41,6 @@ if TYPE_CHECKING:
     from shelfsync.erp.parquet import ParquetFile
     from shelfsync.erp.workbook import Workbook
     from shelfsync.settings import ErpSettings
-
 
 _NAME_BYTES_MAX = 4096
 _NO_TEXT_NAME = "its name is not UTF-8; rename it"

@@ -10,7 +10,6 @@ import datetime as dt
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.erp.change_file_state import ChangeFile
     from shelfsync.erp.columns import Layout
     from shelfsync.erp.session import Session
     from shelfsync.settings import ErpSettings
@@ -48,48 +48,6 @@ class Position:
 
     cursor: str
     mark: str
-
-
-REST_S = 60.0
-"""A file that is not whole is quarantined once its size and time have stayed the same for so long."""
-
-
-class FileState(StrEnum):
-    """What became of a file: it is not whole yet; its rows have landed; it is quarantined; a person lets it be taken again."""
-
-    WAITING = "waiting"
-    TAKEN = "taken"
-    QUARANTINED = "quarantined"
-    AGAIN = "again"
-
-
-DONE = (FileState.TAKEN, FileState.QUARANTINED)
-
-
-@dataclass(frozen=True)
-class ChangeFile:
-    """A file as a reading left it. `sequence`: the vendor in its address, or empty; the names of one sequence are in the order of the changes.
-
-    `rested`: it is waiting, and its stamp has been the same for REST_S.
-    """
-
-    path: str
-    sequence: str
-    stamp: str
-    state: FileState
-    reason: str | None = None
-    rows: int = 0
-    rested: bool = False
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Its place in its sequence."""
-        return place_of(self.path)
-
-
-def place_of(path: str) -> tuple[str, str]:
-    """The place of a file among others: by its name, whatever its folder."""
-    return path.rsplit("/", 1)[-1], path
 
 
 @dataclass

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import readings
-from shelfsync.erp.changes_query import DONE, REST_S, ChangeFile, FileState
+from shelfsync.erp.change_file_state import DONE, REST_S, ChangeFile, FileState
 from shelfsync.errors import Alarm, DataError
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, count, flag, instant, line, metadata, moment, number, text

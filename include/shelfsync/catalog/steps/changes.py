@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.readings import At
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
-    from shelfsync.erp.changes_query import ChangeFile
+    from shelfsync.erp.change_file_state import ChangeFile
     from shelfsync.erp.complete_extract import FollowedErp
     from shelfsync.store.lake import Lake
 
@@ -43,7 +43,6 @@ in_report = logs.in_report(__name__)
 
 Files: TypeAlias = "dict[str, tuple[str, int]]"
 """Vendor -> the path and the number of its rows."""
-
 
 FILES = "files"
 """The feed of changes that come as files."""

@@ -4,7 +4,7 @@ import pytest
 
 from shelfsync.catalog.ledger import change_files
 from shelfsync.catalog.ledger.change_files import change_file
-from shelfsync.erp.changes_query import ChangeFile, FileState
+from shelfsync.erp.change_file_state import ChangeFile, FileState
 from shelfsync.store.bulk import insertion
 
 pytestmark = pytest.mark.slow

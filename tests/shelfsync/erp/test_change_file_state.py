@@ -1,0 +1,16 @@
+"""The places of files of changes among each other, and which of them are done with."""
+
+from __future__ import annotations
+
+from shelfsync.erp.change_file_state import DONE, ChangeFile, FileState, place_of
+
+
+def test_files_follow_each_other_by_their_names_whatever_their_folders():
+    paths = ["s3://b/z/changes-001.csv", "s3://b/a/changes-003.csv", "s3://b/m/changes-002.csv"]
+    assert [path[-7:-4] for path in sorted(paths, key=place_of)] == ["001", "002", "003"]
+    assert place_of("s3://b/a/changes-001.csv") < place_of(paths[0]), "the folder parts files of one name"
+    assert ChangeFile(paths[0], "", "stamp", FileState.TAKEN).place == place_of(paths[0])
+
+
+def test_a_file_is_done_with_once_its_rows_landed_or_it_is_quarantined():
+    assert set(FileState) - set(DONE) == {FileState.WAITING, FileState.AGAIN}
