@@ -20,7 +20,7 @@ from shelfsync.orders.ledger import handovers, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
 from shelfsync.orders.steps.hand_over_channels import open_channel
-from shelfsync.orders.steps.result_state import read_back
+from shelfsync.orders.steps.read_back import read_back
 from shelfsync.orders.warehouse.record import encrypted_customer
 from shelfsync.settings.orders import RETRY_MAX_S
 from shelfsync.store.engine import reason

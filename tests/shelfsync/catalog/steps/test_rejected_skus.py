@@ -100,7 +100,7 @@ def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
 @pytest.mark.slow
 def test_an_unknown_sku_is_sent_again_after_the_listing_shows_it(shelf):
     """An order with the SKU makes shelfsync read the listing for it."""
-    from shelfsync.orders.steps.result_state import products
+    from shelfsync.orders.steps.store_catalog import products
 
     assert products(shelf.app.context, "store-001", ["unknown"]) == {}
     assert shelf.sync("delta")["sent"] == 0

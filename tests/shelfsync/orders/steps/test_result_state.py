@@ -81,12 +81,3 @@ def test_an_order_that_the_platform_no_longer_knows_is_not_requested_for_ever(wo
     with world.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.picking_result SET postponements = 20")
     assert world.until(order, "rejected")["rules"] == ["unknown_order"]
-
-
-def test_a_short_sku_is_found_behind_all_the_names_that_hold_it(world):
-    many = [{"sku": f"A{number:04}", "title": f"7 kinds of tea {number}", "price": 1} for number in range(600)]
-    world.platform.put_products(STORE, [*ASSORTMENT, *many, {"sku": "7", "title": "Seven", "price": 1}])
-    order = world.place("MILK")
-    world.receive_events()
-    world.report(order, "fulfil", picked("MILK"), added("7", quantity=1))
-    world.until(order, "done")
