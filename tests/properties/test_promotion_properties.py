@@ -16,9 +16,10 @@ from shelfsync.promotions.body import cut, ended, frame
 from shelfsync.promotions.diff import applied, diff, unconfirmed
 from shelfsync.promotions.group import Groups, contents, signature
 from shelfsync.promotions.head import Fault, Head, Heads
+from shelfsync.promotions.known_promotion import KnownPromotion
 from shelfsync.promotions.normalise import normalise
 from shelfsync.promotions.outcome import outcomes, rows
-from shelfsync.promotions.plan import KnownPromotion, plan
+from shelfsync.promotions.plan import plan
 from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY, HEAD, ITEM, RAW, ROWS
 from shelfsync.settings import PromotionSettings
 

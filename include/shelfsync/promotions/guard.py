@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from shelfsync.promotions.head import Head
-    from shelfsync.promotions.plan import KnownPromotion
+    from shelfsync.promotions.known_promotion import KnownPromotion
     from shelfsync.settings import PromotionSettings
 
 ASSORTMENT_FREE = 20

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.promotions import quarantine_reason
+from shelfsync.promotions.audience_condition import read_meanings
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
 from shelfsync.rows import item, number, odd_key
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
 
 _SKU_KEPT_CHARACTERS = 500
 _FAULTY = -1
-AUDIENCES = dict.fromkeys(("", "everybody", "everyone", "all", "public"), "everybody")
-AUDIENCES |= dict.fromkeys(("club", "member", "members", "loyalty"), "club")
-AUDIENCES |= dict.fromkeys(("staff", "employee", "employees"), "staff")
-CONDITIONS = dict.fromkeys(("", "none", "no"), "none") | {
-    "coupon": "coupon",
-    "voucher": "coupon",
-    "gift": "basket_gift",
-}
-CONDITIONS |= {name: name for name in ("minimum_purchase", "basket_gift", "mix")}
-"""The usual words and their meaning; the settings add the chain's own."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ def normalise(
     odd = None if known is None else odd_key.find(skus, known)
     for word, where in () if odd is None else odd.faults:
         findings.note(word, where)
-    _read_meanings(raw_columns, findings, settings)
+    read_meanings(raw_columns, findings, settings)
     pieces = np.array([head.pieces or 1 for head in heads.all] + [1], np.int64)[numbers]  # the last: no head
     subtypes, values = _discount(raw_columns, findings, settings, pieces > 1)
     columns = {
@@ -207,26 +198,6 @@ def _codes(columns: list[pa.Array], places: npt.NDArray[np.int64]) -> npt.NDArra
     texts = [values.take(pa.array(places)).cast(pa.string()).fill_null("\x00") for values in columns]
     joined = pc.binary_join_element_wise(*texts, "\x1f").dictionary_encode()
     return np.asarray(joined.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _read_meanings(
-    raw_columns: dict[str, pa.Array], findings: quarantine_reason.Findings, settings: PromotionSettings
-) -> None:
-    """For whom a row is, and on which condition: everybody without a condition, or what the platform cannot express."""
-    for name, usual, own, reasons in (
-        ("audience", AUDIENCES, settings.audiences, {"everybody": None, "club": "club_only", "staff": "staff_only"}),
-        ("condition", CONDITIONS, settings.conditions, {"none": None}),
-    ):
-        if raw_columns[name].null_count == len(raw_columns[name]):  # the ERP has no such column
-            continue
-        meanings = usual | {word.strip().casefold(): meaning for word, meaning in own.items()}
-        encoded = raw_columns[name].fill_null("").dictionary_encode()
-        codes = encoded.indices.to_numpy(zero_copy_only=False)
-        for code, word in enumerate(encoded.dictionary.to_pylist()):
-            meaning = meanings.get(word.strip().casefold())
-            found = f"{name}_unknown" if meaning is None else reasons.get(meaning, meaning)
-            if found is not None:
-                findings.note(found, codes == code)
 
 
 def _discount(

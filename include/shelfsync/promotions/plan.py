@@ -7,57 +7,20 @@ sees the full price in between. A promotion that begins later than so many days 
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from shelfsync import display
-from shelfsync.promotions.head import EVERY
+from shelfsync.promotions.ahead_days import leaving, waits
+from shelfsync.promotions.known_promotion import KnownPromotion, campaigns_of, meet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    import datetime as dt
+    from collections.abc import Collection, Iterable, Mapping
 
     from shelfsync.promotions.group import Wanted
 
 Action = Literal["create", "change", "end"]
 NOT_CREATED = "its replacement is not created yet; until then it stays as it is"
-
-
-@dataclass(frozen=True)
-class KnownPromotion:
-    """A promotion that the ledger knows: its state on the platform, as far as it is known."""
-
-    promotion_id: int
-    identity: str
-    campaign: str
-    vendors: tuple[str, ...]
-    start_time: dt.datetime
-    end_time: dt.datetime
-    state: str
-    """new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it."""
-    acknowledged_path: str | None
-    wanted_path: str | None
-    """Entries of the last plan that was acknowledged whole."""
-    header: dict[str, Any]
-    busy: bool
-    """A request about it is in flight."""
-    waits: bool
-    """A request about it failed lately: the next attempt waits."""
-
-    @property
-    def there(self) -> bool:
-        """Whether the platform has it, or may have it."""
-        return self.state == "sent"
-
-    @property
-    def campaigns(self) -> tuple[str, ...]:
-        """All its campaigns: more than one if they are merged."""
-        return (self.campaign, *self.header.get("also", ()))
-
-
-def campaigns_of(header: Mapping[str, Any]) -> set[str]:
-    """The campaigns that a header names: more than one if they are merged."""
-    return {header["campaign"], *header.get("also", ())} if "campaign" in header else set()
 
 
 @dataclass(frozen=True)
@@ -131,7 +94,7 @@ def plan(
             creates.append(Step("create", want, have))
         else:
             changes.append(Step("change", want, have))
-    creates, later = _parted(creates, _leaving(known.values(), asked, now), now, ahead)
+    creates, later = _parted(creates, leaving(known.values(), asked, now), now, ahead)
     absent = []
     not_created = _not_created(asked.values(), known)
     for identity, have in known.items():
@@ -157,39 +120,11 @@ def _parted(
     later: list[Wanted] = []
     for step in creates:
         want = step.wanted
-        if want is None or ahead is None or want.head.start - now <= ahead or _takes_a_place(want, leaving):
+        if want is None or not waits(want, leaving, now, ahead):
             soon.append(step)
         else:
             later.append(want)
     return soon, later
-
-
-def _leaving(
-    known: Iterable[KnownPromotion], asked: Collection[str], now: dt.datetime
-) -> Mapping[str, list[KnownPromotion]]:
-    """By campaign: what the platform has of it, and the ERP no longer wants as it is."""
-    found: dict[str, list[KnownPromotion]] = {}
-    for have in known:
-        if have.there and have.end_time > now and have.identity not in asked:
-            for campaign in have.campaigns:
-                found.setdefault(campaign, []).append(have)
-    return found
-
-
-def _takes_a_place(want: Wanted, leaving: Mapping[str, list[KnownPromotion]]) -> bool:
-    """Whether it is what a sent promotion becomes: of the same campaign, vendor and days."""
-    return any(
-        meet(have.vendors, want.vendors) and have.start_time < want.head.end and want.head.start < have.end_time
-        for campaign in want.campaigns
-        for have in leaving.get(campaign, ())
-    )
-
-
-def meet(vendors: Collection[str], others: Collection[str]) -> bool:
-    """Whether two promotions have a vendor in common."""
-    if EVERY in vendors or EVERY in others:
-        return bool(vendors) and bool(others)
-    return not set(vendors).isdisjoint(others)
 
 
 def lacks(known: KnownPromotion, not_created: Mapping[str, Collection[str]]) -> bool:
@@ -238,24 +173,3 @@ def _why_not_now(have: KnownPromotion) -> str:
         if have.busy
         else "a request about it failed lately; shelfsync tries again later"
     )
-
-
-def waiting(later: Sequence[Wanted], *, days: float) -> dict[str, Any] | None:
-    """`{"promotions", "campaigns", "days", "sent_from", "line"}` for the report of a run; None: no promotion waits."""
-    if not later:
-        return None
-    campaigns = len({campaign for want in later for campaign in want.campaigns})
-    sent_from = min(want.head.start for want in later) - dt.timedelta(days=days)
-    promotions = len(later)
-    line = (
-        f"waits: {promotions:,} promotion{'s' * (promotions > 1)} of {campaigns:,} campaign{'s' * (campaigns > 1)}"
-        f" begin{'s' * (promotions == 1)} later than {days:g} days ahead (SHELFSYNC_PROMOTIONS__AHEAD_DAYS);"
-        f" the first is sent from {display.minute(sent_from)}"
-    )
-    return {
-        "promotions": promotions,
-        "campaigns": campaigns,
-        "days": days,
-        "sent_from": sent_from.isoformat(),
-        "line": line,
-    }

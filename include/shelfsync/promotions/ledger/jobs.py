@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import WAITING, Kind, State, job
+from shelfsync.promotions.known_promotion import campaigns_of
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
-from shelfsync.promotions.plan import campaigns_of
 from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import after, instant
 

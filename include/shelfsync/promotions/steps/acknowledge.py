@@ -17,6 +17,7 @@ from shelfsync.promotions.diff import applied, unconfirmed
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
+from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.outcome import outcomes
 from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
@@ -189,7 +190,7 @@ def _write(connection: Connection, done: list[_Judged], rejections: Mapping[int,
     jobs = [each.job.job_id for each in done]
     rejected = [rejections[job_id] for job_id in jobs if job_id in rejections]
     if rejected:
-        promotions.remember_rejections(connection, pa.concat_tables(rejected))
+        ledger_rejections.remember(connection, pa.concat_tables(rejected))
     items = pa.concat_tables([_numbered(each.items.select(["sku"]), each) for each in done])
     job_row.end_all(connection, [_end_of(each) for each in done])
     record.record_promotions(connection, [each.have.promotion_id for each in done])
@@ -201,7 +202,7 @@ def _write(connection: Connection, done: list[_Judged], rejections: Mapping[int,
     ]
     entries = [_numbered(part, each).drop_columns(["job_id"]) for part, each in zip(changed, done, strict=True)]
     table = record.incoming(connection, items)
-    promotions.release_rejections(connection, table)
+    ledger_rejections.release(connection, table)
     counts = {each.have.promotion_id: each.moved.num_rows for each in done}
     record.move_skus(connection, table, pa.concat_tables(entries), counts)
 

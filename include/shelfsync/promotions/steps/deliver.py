@@ -18,9 +18,9 @@ from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.promotions.body import ACTIVE, ended
+from shelfsync.promotions.known_promotion import meet
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
-from shelfsync.promotions.plan import meet
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record

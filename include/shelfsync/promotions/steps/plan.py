@@ -14,14 +14,16 @@ from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
 from shelfsync.errors import DataError, StaleRunError
+from shelfsync.promotions.ahead_days import waiting
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
 from shelfsync.promotions.diff import diff
 from shelfsync.promotions.guard import hold_of_ends
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
+from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import NOT_CREATED, Planned, lacks, waiting
+from shelfsync.promotions.plan import NOT_CREATED, Planned, lacks
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import ENTRY
 from shelfsync.promotions.steps import holds
@@ -136,7 +138,7 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
     requests: list[Request] = []
     unmade: dict[str, set[str]] = {}
     with context.engine.connect() as connection:
-        due = ledger_promotions.rejections_due(connection, retry_s=context.settings.promotions.retry_s)
+        due = ledger_rejections.due(connection, retry_s=context.settings.promotions.retry_s)
     for promotion_id, skus in due.items():
         prepared.again[promotion_id] |= skus
     for step in planned.steps:
@@ -236,7 +238,7 @@ def _rejected(context: Context, have: Promotion, vendors: int) -> pa.Table | Non
     import pyarrow as pa
 
     with context.engine.connect() as connection:
-        rows = ledger_promotions.rejections_of(connection, have.promotion_id)
+        rows = ledger_rejections.of_promotion(connection, have.promotion_id)
     by_sku: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_sku.setdefault(row["sku"], []).append(row)

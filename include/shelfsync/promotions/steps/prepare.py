@@ -20,6 +20,7 @@ from shelfsync.promotions.group import Groups, Named, contents, derived_from, fi
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import EVERY, Heads
 from shelfsync.promotions.ledger import promotions as ledger_promotions
+from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.normalise import merged, normalise, quarantined, without_what_is_over
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
@@ -405,7 +406,7 @@ class _Preparation:
     def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
         """Releases rejected pairs whose base price has changed, or whose SKU is in the assortment now."""
         with self._context.engine.connect() as connection:
-            rejected = ledger_promotions.rejections_at(connection, vendor)
+            rejected = ledger_rejections.at_vendor(connection, vendor)
         if not rejected:
             return
         prices = dict(zip(assortment["sku"].to_pylist(), assortment["price"].to_pylist(), strict=True))

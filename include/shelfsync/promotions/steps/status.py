@@ -15,7 +15,7 @@ from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import by_rule
 from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
-from shelfsync.promotions.ledger import promotions as ledger_promotions
+from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.warehouse.findings import CAUSES
 from shelfsync.store.keyset_list import KeysetList, Order, count, page
 
@@ -134,7 +134,6 @@ SELECT run_id, state, dry_run, started_at, finished_at, created, changed, ended,
 FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 """
 
-
 _AT_VENDOR = """
 SELECT count(*) FILTER (WHERE :vendor = ANY (vendors)) AS named, count(*) FILTER (WHERE '*' = ANY (vendors)) AS every
 FROM ledger.promotion WHERE state = 'sent' AND end_time > ledger.instant() AND vendors && ARRAY[CAST(:vendor AS text), '*']
@@ -194,7 +193,7 @@ def status(
         in_force = holds.in_force(connection, Subject.PROMOTIONS)
         held = [hold for hold in reversed(in_force) if hold.state == HoldState.OPEN]
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
-        by_vendor = ledger_promotions.count_rejections(connection)
+        by_vendor = ledger_rejections.count(connection)
         by_reason: Counter[str] = Counter()
         for row in by_vendor:
             by_reason[row["reason"]] += row["pairs"]
