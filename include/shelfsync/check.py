@@ -316,14 +316,14 @@ def warnings(context: Context) -> list[str]:
         *_orders(context.settings),
         *([] if exposed is None else [exposed]),
         *nameless,
-        *_no_route(context.settings),
+        *no_route(context.settings),
         *_no_limit_of_stillness(context.settings),
         *_no_heartbeat(context.settings),
     ]
 
 
-def _no_route(settings: Settings) -> list[str]:
-    """A chain in operation whose alerts reach no person."""
+def no_route(settings: Settings) -> list[str]:
+    """A line, if the alerts of a chain in operation reach no person; a platform on this machine is a trial."""
     if settings.alerts.routes or not _is_elsewhere(settings.platform.base_url):
         return []
     return [

@@ -14,6 +14,7 @@ from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.ledger import source_columns
+from shelfsync.cli import inspect
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.settings import AlertRoute
 from shelfsync.settings.section import ServiceAddress
@@ -173,6 +174,20 @@ def test_an_erp_without_any_change_stands_still_in_opening_hours_alone(world, co
     older(context, "ledger.feed", "read_at", 50)
     world.sync("delta")
     assert {kind for kind, _ in kinds(limited)} == {"erp_still", "hold_waits"}, "a held change comes with each reading"
+
+
+def test_check_and_status_name_a_chain_in_operation_whose_alerts_reach_no_person(context):
+    platform = context.settings.platform.model_copy(update={"base_url": "https://platform.example"})
+    elsewhere = dataclasses.replace(context, settings=context.settings.model_copy(update={"platform": platform}))
+    route = AlertRoute(name="chat", address=ServiceAddress("json://localhost"))
+
+    def named(context):
+        lines = (check.warnings(context), inspect.status_lines(inspect.read_status(context)))
+        return [any("SHELFSYNC_ALERTS__ROUTES names no route" in str(line) for line in found) for found in lines]
+
+    assert named(elsewhere) == [True, True]
+    assert named(with_alerts(elsewhere, routes=(route,))) == [False, False]
+    assert named(context) == [False, False], "a platform on this machine is a trial"
 
 
 def test_check_names_an_erp_whose_standing_still_no_alert_reports(context):

@@ -39,11 +39,11 @@ State = Annotated[
 def status() -> Answer:
     """The state of every vendor: each row of the ERP in one column, and the age of the oldest change.
 
-    Above it pauses, restorations and alarms; below it the time to the acknowledgement, the forecast, the use of the request limit, and orders.
+    Above it pauses, restorations, alarms, and that no route of alerts is set; below it the time to the acknowledgement, the forecast, the use of the request limit, and orders.
     """
     with opened() as context:
         result = read_status(context)
-    return Answer(result, [*_status_lines(result)])
+    return Answer(result, [*status_lines(result)])
 
 
 def metrics(output: Output = None, replace: Replace = False) -> Answer:
@@ -100,13 +100,14 @@ def _is_gathered(file: Path) -> bool:
 
 
 def read_status(context: Context) -> dict[str, Any]:
-    """What `catalog.steps.overview.overview` returns, and `"orders": {...}` as `orders.steps.watch.order_gauges` returns it."""
+    """What `catalog.steps.overview.overview` returns, `"orders": {...}` as `orders.steps.watch.order_gauges` returns it, and `"warnings"`."""
     from shelfsync.catalog.steps.overview import overview as of_catalog
+    from shelfsync.check import no_route
     from shelfsync.orders.steps.watch import order_gauges
 
     with context.engine.connect() as connection:
         orders = order_gauges(connection, context.settings.orders)
-    return {**of_catalog(context), "orders": orders}
+    return {**of_catalog(context), "orders": orders, "warnings": no_route(context.settings)}
 
 
 def quarantine(vendor: OneVendor = None, reason: QuarantineReason = None, limit: Limit = 1) -> Answer:
@@ -149,7 +150,8 @@ def show(run: Run) -> Answer:
     return Answer(found, run_history.details(found))
 
 
-def _status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
+def status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
+    """What `shelfsync status` prints of `read_status`."""
     from shelfsync import outages
     from shelfsync.terminal import orders_lines, status_tables
 
@@ -160,6 +162,7 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str | FittedTable]:
         ("ALARM", result["alarms"]),
         ("AWAY", outages.lines(result["outages"])),
         ("ABSENT", result["absent"]),
+        ("WARNING", result["warnings"]),
     ):
         yield from (f"{label}: {line}" for line in found)
     yield from status_tables(result)
