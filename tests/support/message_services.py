@@ -1,4 +1,4 @@
-"""Services that take messages, on loopback ports: one over HTTP, one over SMTP. They keep what they took, and refuse while told to."""
+"""Services that take messages, on loopback ports: over HTTP, as Slack over TLS, and over SMTP. They keep what they took, and refuse while told to."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from aiosmtpd.controller import Controller
 
+import tls_certificate
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from email.message import EmailMessage
+    from pathlib import Path
 
     from aiosmtpd.smtp import SMTP, Envelope, Session
 
@@ -59,6 +62,59 @@ class Chat:
     @property
     def address(self) -> str:
         return f"json://someone:canary-route-1@{self.host}/"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Slack:
+    """Slack's server of incoming webhooks, behind a proxy (`HTTPS_PROXY`) as many networks have one; who sends trusts `certificate`.
+
+    `taken`: path and document of each message. `answer`: status and text, as Slack gives them.
+    """
+
+    def __init__(self, certificate: Path) -> None:
+        self.taken: list[tuple[str, dict[str, Any]]] = []
+        self.asked: list[str] = []
+        self.answer = (200, "ok")
+        self.certificate = tls_certificate.write(certificate, "hooks.slack.com")
+        slack, tls = self, tls_certificate.server_context(self.certificate)
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_CONNECT(self) -> None:
+                slack.asked.append(self.path)
+                self.send_response(200)
+                self.end_headers()
+                self.request = tls.wrap_socket(self.request, server_side=True)
+                self.setup()
+                self.close_connection = False
+
+            def do_POST(self) -> None:
+                document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, text = slack.answer
+                if status == 200:
+                    slack.taken.append((self.path, document))
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def finish(self) -> None:
+                super().finish()
+                self.request.close()  # the server knows the socket without TLS alone
+
+            def log_message(self, *_: object) -> None:
+                """Prints nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def proxy(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
 
     def close(self) -> None:
         self.server.shutdown()

@@ -1,4 +1,4 @@
-"""A mail over SMTP, to a server that answers as a mail server does, and one that refuses the recipient."""
+"""A mail over SMTP and a message to Slack over TLS, to servers that answer as the real ones do, and that refuse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from message_services import Chat, MailServer
+from message_services import Chat, MailServer, Slack
 from shelfsync.alerts import channel
 from shelfsync.errors import ConfigurationError
 
@@ -75,3 +75,50 @@ def test_the_operators_own_key_of_incidents_stays_and_one_end_does_not_end_them_
     assert channel.send("pager", address, "title", "text", key="key-1", urgency="success") is None
     chat.close()
     assert [(message["dedup"], message.get("action")) for message in chat.taken] == [("mine", None)]
+
+
+@pytest.fixture
+def slack(tmp_path, monkeypatch):
+    """Slack itself is asked, through a proxy: its address is fixed in Apprise, as it is in the world."""
+    slack = Slack(tmp_path / "slack.pem")
+    for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", slack.proxy)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(slack.certificate))
+    yield slack
+    slack.close()
+
+
+SLACK = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7/#shelf"
+
+
+@pytest.mark.parametrize(("urgency", "color"), [("failure", "#A32037"), ("warning", "#CACF29"), ("success", "#3AA337")])
+def test_slack_gets_title_text_channel_and_colour_in_its_own_shape(slack, urgency, color):
+    text = "SEVERE: a store is late\n- store-001: 3 < 4 & more (alert 1)\nTake it on: shelfsync alerts acknowledge 1"
+    assert (
+        channel.send("ops", SLACK, "shelfsync: severe: a store is late", text, urgency=urgency, key="its-key") is None
+    )
+    assert slack.asked == ["hooks.slack.com:443"]
+    [(path, message)] = slack.taken
+    assert path == "/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7"
+    assert message["channel"] == "#shelf"
+    (attachment,) = message["attachments"]
+    assert attachment["title"] == "shelfsync: severe: a store is late"
+    assert attachment["text"] == text.replace("&", "&amp;").replace("<", "&lt;"), "Slack shows it as it was"
+    assert attachment["color"] == color
+
+
+def test_a_repeat_to_slack_names_itself(slack):
+    assert channel.send("ops", SLACK, "title", "text", key="its-key", again=True) is None
+    [(_, message)] = slack.taken
+    assert message["attachments"][0]["text"].startswith(channel.REPEAT)
+
+
+@pytest.mark.parametrize("answer", [(403, "invalid_token"), (404, "channel_not_found"), (429, "rate_limited")])
+def test_what_slack_refuses_is_reported_in_one_line_without_the_token(slack, answer):
+    slack.answer = answer
+    refusal = channel.send("ops", SLACK, "title", "text")
+    assert str(answer[0]) in refusal
+    assert "\n" not in refusal
+    assert "TIiajkdnlazkcOXrIdevi7" not in refusal
+    assert slack.taken == []
