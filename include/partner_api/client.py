@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from partner_api import answers, catalog, jobs, json_values, links, orders, promotions, token_renewal
+from partner_api import download as downloads
 from partner_api.call import Call
-from partner_api.dialect import Dialect, DownloadLimits
+from partner_api.dialect import Dialect
+from partner_api.download_limits import DownloadLimits
 from partner_api.errors import NotEnabledError, NotFoundError
 from partner_api.exchange import judged
 from partner_api.sender import Sender
@@ -127,7 +129,7 @@ class PartnerClient(Session):
     export = catalog.export
     create_products = catalog.create_products
     job_status = jobs.job_status
-    download = jobs.download
+    download = downloads.download
     put_promotion = promotions.put_promotion
     promotion_status = promotions.promotion_status
     put_order = orders.put_order
@@ -186,7 +188,7 @@ class PartnerClient(Session):
 
     def check_link(self, url: str) -> None:
         """Raises LinkNotAllowedError if `download` does not follow this link. Sends nothing."""
-        jobs.checked(self, url)
+        downloads.checked(self, url)
 
     def close(self) -> None:
         """Closes the connections that this client opened."""

@@ -63,20 +63,3 @@ class Dialect:
     """Of one JSON answer, expanded."""
     retry_after_max_s: float = 3600.0
     """The client shortens a longer wait to this."""
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadLimits:
-    """Ceilings of one log or export, and its least speed."""
-
-    max_bytes: int = 512 * 1024 * 1024
-    """Expanded."""
-    ratio_max: float = 100.0
-    """Expanded to compressed, once `ratio_grace_bytes` have come out."""
-    ratio_grace_bytes: int = 8 * 1024 * 1024
-    total_s: float = 600.0
-    least_bytes_per_s: float = 1000.0
-    """The least speed over each `speed_window_s`, after the first `speed_grace_s` of the body; 0: none. The head has as long as both."""
-    speed_grace_s: float = 10.0
-    speed_window_s: float = 20.0
-    redirects_max: int = 3

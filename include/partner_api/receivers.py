@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
+from partner_api.download_limits import Speed
 from partner_api.errors import (
     DownloadBrokenError,
     DownloadEmptyError,
@@ -18,7 +18,7 @@ from partner_api.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from partner_api.dialect import DownloadLimits
+    from partner_api.download_limits import DownloadLimits
     from partner_api.http_library import httpx
 
 ERROR_BYTES_MAX = 64 * 1024
@@ -114,7 +114,7 @@ class Saved:
         self.wire_bytes = 0
         self._file = file
         self._limits = limits
-        self._speed = _Speed(limits, monotonic_s)
+        self._speed = Speed(limits, monotonic_s)
         self._hash = hashlib.sha256()
         self._error: Collected | None = None
         self._head = b""
@@ -227,43 +227,6 @@ class Saved:
             raise DownloadTooLargeError(f"the file expands to more than {limits.ratio_max:g} times its size")
         self._hash.update(piece)
         self._file.write(piece)
-
-
-class _Speed:
-    """The speed of a body: too slow if one window of it, after the grace, has too few bytes, or if the whole takes too long.
-
-    Another thread asks too: a body that sends nothing of the file, as in a chunk without an end, is never counted.
-    """
-
-    def __init__(self, limits: DownloadLimits, monotonic_s: Callable[[], float]) -> None:
-        self._limits = limits
-        self._monotonic_s = monotonic_s
-        self._ends_at_s = monotonic_s() + limits.total_s
-        self._window: tuple[float, int] = (math.inf, 0)
-        self._bytes = 0
-
-    def begin(self) -> None:
-        """The head is there."""
-        self._window = (self._monotonic_s() + self._limits.speed_grace_s, 0)
-
-    def count(self, more: int) -> None:
-        self._bytes += more
-
-    def fault(self) -> str | None:
-        """What is too slow. A window that has passed with enough bytes ends here."""
-        limits, now_s = self._limits, self._monotonic_s()
-        if now_s > self._ends_at_s:
-            return f"not done after {limits.total_s:g} s; {self._bytes} bytes came"
-        from_s, before = self._window
-        passed_s, came = now_s - from_s, self._bytes - before
-        if passed_s < limits.speed_window_s:
-            return None
-        if came < limits.least_bytes_per_s * passed_s:
-            return (
-                f"{came} bytes came in {passed_s:.0f} s; the least speed is {limits.least_bytes_per_s:g} bytes a second"
-            )
-        self._window = (now_s, self._bytes)
-        return None
 
 
 def _expander_for(headers: httpx.Headers) -> Expander | None:

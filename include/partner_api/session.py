@@ -17,7 +17,8 @@ from partner_api.tokens import Credentials, StaticToken, TokenStore
 if TYPE_CHECKING:
     import random
 
-    from partner_api.dialect import Dialect, DownloadLimits
+    from partner_api.dialect import Dialect
+    from partner_api.download_limits import DownloadLimits
     from partner_api.links import Link, LinkPolicy
     from partner_api.sender import Sender
 
