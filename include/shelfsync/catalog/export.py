@@ -18,6 +18,7 @@ from shelfsync.errors import DataError
 from shelfsync.rows import number
 from shelfsync.rows.alignment import aligned, ascending, column, padded
 from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
+from shelfsync.rows.result_limits import EXPANDED_BYTES_MAX
 from shelfsync.schemas import OBSERVED
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Export:
     problems: tuple[str, ...]
 
 
-def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_max_bytes: int = 1 << 29) -> Export:
+def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_max_bytes: int = EXPANDED_BYTES_MAX) -> Export:
     """The whole file, whose length the caller has proven.
 
     `known`: sku and barcode as the ERP writes them; a barcode that is the same but for the padding comes back in that spelling, any

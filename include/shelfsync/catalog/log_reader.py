@@ -15,14 +15,11 @@ from shelfsync.catalog.outcome_words import log_lines, unreadable_lines
 from shelfsync.errors import DataError
 from shelfsync.rows import item
 from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
+from shelfsync.rows.result_limits import EXPANDED_BYTES_MAX
 from shelfsync.schemas import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-EXPANDED_BYTES_MAX = 512 * 1024 * 1024
-"""The longest log that is read, after decompression."""
 
 _NAMES = {
     "sku": ("sku",),

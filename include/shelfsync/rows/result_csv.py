@@ -1,6 +1,6 @@
 """A CSV file that the platform serves, a job's log or an export, read as a stream and within limits.
 
-Reading any file takes bounded memory and time: its bytes, lines, columns, header, lines and cells are bounded here,
+Reading any file takes bounded memory and time: its bytes, lines, columns, header, lines and cells are bounded by result_limits.py,
 and so is the JSON text of whole lines or further columns. A file beyond a limit is rejected as a whole, with its reason.
 """
 
@@ -23,22 +23,20 @@ import pyarrow.csv as pa_csv
 
 from shelfsync.errors import DataError
 from shelfsync.rows import item
+from shelfsync.rows.result_limits import (
+    CELL_CHARACTERS_MAX,
+    COLUMNS_MAX,
+    HEADER_BYTES_MAX,
+    JSON_BYTES_MAX,
+    LINE_BYTES_MAX,
+    LINES_MAX,
+    UNREADABLE_MAX,
+    UNREADABLE_SAMPLES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-HEADER_BYTES_MAX = 16 * 1024
-COLUMNS_MAX = 256
-LINE_BYTES_MAX = 3 * 512 * 1024
-"""The longest line that is read; the CSV reader reads some thirty of these ahead, and holds no more."""
-LINES_MAX = 4_000_000
-"""No request of 100 MB holds so many items (interface.md 8)."""
-CELL_CHARACTERS_MAX = 8192
-"""The longest text of one cell in the JSON text of its line."""
-JSON_BYTES_MAX = 256 * 1024 * 1024
-"""The JSON text of all lines of a file; further lines count all the same, and have none."""
-UNREADABLE_MAX = 100_000
-UNREADABLE_SAMPLES = 1000
 _UNREADABLE_CHARACTERS = 2000
 _PULL_BYTES = 256 * 1024
 _TAIL_BYTES = 4096

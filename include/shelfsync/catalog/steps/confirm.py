@@ -13,7 +13,6 @@ from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.log_limits import log_bytes_max, log_s_max
 from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
 from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
@@ -26,6 +25,7 @@ from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_fi
 from shelfsync.platform.jobs.poll import Report, known, poll, received
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
+from shelfsync.rows.result_limits import log_bytes_max, log_s_max
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.platform.jobs.download_ahead import Ahead
     from shelfsync.vendors.lease import Lease
-
 
 log = logging.getLogger(__name__)
 
