@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from shelfsync.errors import ABSENT_PAGE, some_of
+from shelfsync.rows.alignment import aligned, column
+from shelfsync.schemas import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy.engine import Connection, RowMapping
 
+    from shelfsync.catalog.ledger.compared import Compared
     from shelfsync.context import Context
 
 _OF_RUN = """
@@ -31,6 +36,18 @@ CROSS JOIN LATERAL (
 JOIN ledger.extract AS e ON e.extract_id = l.extract_id
 WHERE v.forgotten IS NULL AND l.skus_absent > 0 ORDER BY v.vendor
 """
+
+
+def without_removals(context: Context, delta: pa.Table, about: Compared) -> tuple[pa.Table, pa.Table]:
+    """The delta without removals, and the removals as absent SKUs: absence from an extract without a proof means nothing (I9).
+
+    A SKU that the diff before found absent too keeps its `since`.
+    """
+    removed = pc.equal(delta["change"], "removed")
+    skus = column(delta.filter(removed), "sku")
+    before = context.lake.read_or_empty(about.absent_before if len(skus) else None, ABSENT)
+    since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(about.read_at, ABSENT.field("since").type))
+    return delta.filter(pc.invert(removed)), pa.Table.from_arrays([skus, since], schema=ABSENT)
 
 
 def of_run(connection: Connection, run_id: int) -> list[dict[str, Any]]:

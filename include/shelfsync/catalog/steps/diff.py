@@ -5,8 +5,6 @@ The quantities that change nothing for a customer wait for the full sync.
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -19,18 +17,16 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger.compared import for_diff
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
+from shelfsync.catalog.steps.absent import without_removals
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
-from shelfsync.catalog.suppression import Buffers, Rule, Suppressed, known_buffers, suppress_no_ops, with_buffers
-from shelfsync.erp import text_encoding
-from shelfsync.errors import ConfigurationError, DataError
-from shelfsync.rows.alignment import aligned, column
+from shelfsync.catalog.steps.sales_buffers import buffers_of, rules_of
+from shelfsync.catalog.suppression import Buffers, Rule, Suppressed, suppress_no_ops, with_buffers
+from shelfsync.errors import DataError
 from shelfsync.schemas import ABSENT, BASELINE
-from shelfsync.settings.catalog import PIECES_MAX
 from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.settings import SuppressionSettings
 
 
 def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
@@ -106,7 +101,7 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     )
     absent = ABSENT.empty_table()
     if not about.complete:
-        delta, absent = _without_removals(context, delta, about)
+        delta, absent = without_removals(context, delta, about)
     suppression = context.settings.suppression
     split = without_no_ops(
         delta,
@@ -166,24 +161,8 @@ def _why_busy(run: Run, row: VendorRun, jobs: list[CatalogJob], about: Compared)
     return f"the full sync of run {about.full_on_its_way} is at work with this vendor; the next run sends what changed since"
 
 
-def _without_removals(context: Context, delta: pa.Table, about: Compared) -> tuple[pa.Table, pa.Table]:
-    """The delta without removals, and the removals as absent SKUs: absence from an extract without a proof means nothing (I9).
-
-    A SKU that the diff before found absent too keeps its `since`.
-    """
-    removed = pc.equal(delta["change"], "removed")
-    skus = column(delta.filter(removed), "sku")
-    before = context.lake.read_or_empty(about.absent_before if len(skus) else None, ABSENT)
-    since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(about.read_at, ABSENT.field("since").type))
-    return delta.filter(pc.invert(removed)), pa.Table.from_arrays([skus, since], schema=ABSENT)
-
-
 def _counts(delta: pa.Table) -> dict[str, int]:
     return {item["values"]: item["counts"] for item in pc.value_counts(delta["change"].combine_chunks()).to_pylist()}
-
-
-BUFFERS_FILE = "SHELFSYNC_SUPPRESSION__BUFFERS_FILE"
-_BUFFER_COLUMNS = ("vendor", "category", "sku", "sales_buffer")
 
 
 def without_no_ops(
@@ -199,37 +178,3 @@ def without_no_ops(
     if everything:
         return Suppressed(with_buffers(delta, buffers), delta.slice(0, 0))
     return suppress_no_ops(delta, baseline, snapshot, buffers, rejected=rejected)
-
-
-def buffers_of(snapshot: pa.Table, vendor: str, rules: list[Rule], settings: SuppressionSettings) -> Buffers:
-    """The known sales buffers of one vendor's SKUs."""
-    return Buffers(known_buffers(snapshot, vendor, rules), settings.at_buffer)
-
-
-def rules_of(settings: SuppressionSettings) -> list[Rule]:
-    """The rules of the settings, the file's after them; a ConfigurationError names the line of the file that is wrong."""
-    rules = [] if settings.sales_buffer is None else [Rule(settings.sales_buffer)]
-    rules += [Rule(pieces, vendor=vendor) for vendor, pieces in settings.vendor_buffers.items()]
-    rules += [Rule(pieces, category=category) for category, pieces in settings.category_buffers.items()]
-    return rules if settings.buffers_file is None else [*rules, *_rules_in(settings.buffers_file)]
-
-
-def _rules_in(path: Path) -> Iterator[Rule]:
-    remedy = f"Write a CSV with the header {','.join(_BUFFER_COLUMNS)}; an empty cell fits any."
-    try:
-        with io.StringIO(text_encoding.decode(path.read_bytes()), newline="") as file:
-            lines = csv.DictReader(file, strict=True)
-            if "sales_buffer" not in (lines.fieldnames or ()):
-                raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has no column sales_buffer", remedy)
-            strange = sorted(set(lines.fieldnames or ()) - set(_BUFFER_COLUMNS))
-            if strange:
-                raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has a column {strange[0]!r}", remedy)
-            for line in lines:
-                text = (line["sales_buffer"] or "").strip()
-                if not text.isdecimal() or len(text) > len(str(PIECES_MAX)):
-                    problem = f"{str(path)!r}, line {lines.line_num}: {text[:40]!r} is no whole number of pieces"
-                    raise ConfigurationError(BUFFERS_FILE, problem, remedy)
-                named = {name: (line.get(name) or "").strip() or None for name in _BUFFER_COLUMNS[:3]}
-                yield Rule(int(text), **named)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} cannot be read: {error}", remedy) from None

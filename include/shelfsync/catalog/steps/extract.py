@@ -11,6 +11,7 @@ from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.ledger.reading_lock import alone_reading
 from shelfsync.catalog.steps import same_rows
+from shelfsync.catalog.steps.changed_columns import judged
 from shelfsync.catalog.steps.changes import (
     ReportedChanges,
     broken_stores,
@@ -136,7 +137,7 @@ def _whole(
                 f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
                 " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
             )
-    kept = _judged(context, seen)
+    kept = judged(context, seen)
     if proof.rows == 0:
         raise DataError(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
@@ -227,25 +228,6 @@ def _begin(
     }
     vendor_runs.begin_all(connection, run.run_id, number, read)
     return number
-
-
-def _judged(context: Context, columns: source_columns.Columns) -> source_columns.Columns:
-    """The columns to be kept. DataError if they differ and the policy is `stop`.
-
-    Also a run of some vendors sees them: a source for all vendors is read from all its files.
-    """
-    policy = context.settings.erp.changed_columns
-    if policy == "ignore":
-        return {}
-    if policy == "stop":
-        with context.engine.connect() as connection:
-            changes = source_columns.differences(connection, columns)
-        if changes:
-            raise DataError(
-                f"{source_columns.sentence(changes, 'extract')}. Nothing was sent; if it is meant, run once with"
-                " SHELFSYNC_ERP__CHANGED_COLUMNS=report."
-            )
-    return columns
 
 
 def _missing(context: Context, name: str, skus: int, new: Collection[str]) -> str:

@@ -14,10 +14,10 @@ from shelfsync.catalog.drift_action import with_action
 from shelfsync.catalog.drift_cause import find_causes, products, with_confirmed, with_resends
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
-from shelfsync.catalog.steps.diff import buffers_of, rules_of
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
 from shelfsync.catalog.steps.move_baseline import Move, move_baseline
+from shelfsync.catalog.steps.sales_buffers import buffers_of, rules_of
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State

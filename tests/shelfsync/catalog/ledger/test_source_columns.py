@@ -6,8 +6,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shelfsync.errors import DataError
-
 pytestmark = pytest.mark.slow
 
 A = {"sku": "a", "title": "A", "price": 9.99, "active": True}
@@ -45,29 +43,6 @@ def test_a_column_that_is_new_gone_or_of_another_type_is_reported_once(stock):
     assert "new: 'colour'; gone: 'active'; 'price' is of the type double and was string" in line
     assert reported(world.sync("full")) == []
     assert sum("columns have changed" in line for line in world.app.status()["alarms"]) == 1
-
-
-def test_stop_sends_nothing_until_a_run_with_another_choice(stock):
-    stock.write(price=["1.50"])
-    stock().sync("full")
-    careful = stock(changed_columns="stop")
-    stock.write(price=["1.75"], colour=["red"])
-    for _ in range(2):
-        with pytest.raises(DataError, match=r"new: 'colour'.*Nothing was sent.*SHELFSYNC_ERP__CHANGED_COLUMNS=report"):
-            careful.sync("full")
-    assert careful.shown()["a"]["price"] == 9.99, "the products were put anew"
-    stock(changed_columns="report").sync("full")
-    stock.write(price=["2.50"], colour=["blue"])
-    assert careful.sync("full")["state"] == "succeeded"
-
-
-def test_ignore_keeps_and_reports_nothing(stock):
-    world = stock(changed_columns="ignore")
-    stock.write(price=["1.50"])
-    world.sync("full")
-    stock.write(price=["1.50"], colour=["red"])
-    assert reported(world.sync("full")) == []
-    assert world.rows("SELECT * FROM ledger.source_columns") == []
 
 
 @pytest.fixture
