@@ -31,7 +31,7 @@ from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import missed_changes, quarantine, record
 from shelfsync.decisions.ledger import holds
-from shelfsync.decisions.state import HoldState
+from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import until
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events, refusals
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.decisions.hold import Hold
+    from shelfsync.settings import Settings
 
     Found = Mapping[tuple[str, str], str | "Growing"]
     """Kind and subject -> what is wrong, as a sentence."""
@@ -96,16 +97,21 @@ class FailedDag(NamedTuple):
     """The kinds of conditions for which the DAG fails."""
 
 
-def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = None) -> dict[str, Any]:
+def watch(
+    context: Context, *, find_dags: Callable[[], FoundOfDags] | None = None, off: Collection[str] = ()
+) -> dict[str, Any]:
     """Opens and closes alerts by what is wrong now, sends their messages and a heartbeat: `{"opened", "closed", "sent", "refused"}`.
 
     It asks the platform whether it answers, if no request of a run has found that out lately.
 
-    `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay as they are.
+    `find_dags` finds what is wrong with DAGs (`DAG_KINDS`), if the caller can ask Airflow. None: these alerts stay while another watch finds
+    them. `off`: kinds of conditions of orders whose steps no schedule takes any more.
 
     ConfigurationError: a route has a wrong address. The alerts are kept all the same, and the other routes get their messages.
     """
     _ask_platform(context)
+    if not context.settings.promotions.configured:
+        outages.not_asked(context.engine, outages.PROMOTIONS)
     found: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str], int] = {}
     looked: list[str] = []
@@ -123,8 +129,10 @@ def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = Non
             log.warning("watch: %s cannot be looked at: %s", ", ".join(kinds), in_one_line(error))
             found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
     with context.engine.begin() as connection:
-        of_another = functools.partial(_of_another, {kind for kinds in finders for kind in kinds})
-        kept = alerts.keep(connection, [*looked, "not_watched"], found, revisions=numbers, of_another=of_another)
+        of_others = {*off, *_orders_off(context.settings), *(DAG_KINDS if find_dags is None else ())}
+        of_another = functools.partial(_of_another, {kind for kinds in finders for kind in kinds}, of_others)
+        watched = [*looked, "not_watched", *of_others]
+        kept = alerts.keep(connection, watched, found, revisions=numbers, of_another=of_another)
         alerts.looked(connection)
     report_gauges(context)
     for one in kept.opened:
@@ -146,8 +154,22 @@ def watch(context: Context, *, find_dags: Callable[[], FoundOfDags] | None = Non
     return result
 
 
-def _of_another(looks_at: Collection[str], kind: str, subject: str) -> bool:
-    """Whether another watch has opened this, and this one cannot know whether it is over."""
+def _orders_off(settings: Settings) -> list[str]:
+    """The kinds of conditions of orders that the settings rule out. If a step goes on to find one all the same, it stays."""
+    orders = settings.orders
+    ruled_out = {
+        "not_taken": not orders.owes_orders,
+        "missed": not orders.hands_over,
+        "overdue": not orders.hands_over,
+        "unreadable": orders.picking_sql is None,
+    }
+    return [kind for kind, is_off in ruled_out.items() if is_off]
+
+
+def _of_another(looks_at: Collection[str], of_others: Collection[str], kind: str, subject: str) -> bool:
+    """Whether another watch, or a step, has opened this, and this one cannot know whether it is over. `of_others`: kinds that it never can."""
+    if kind in of_others:
+        return True
     if kind == "disk":
         return not subject.endswith(_on_this_machine())
     return kind == "not_watched" and subject not in looks_at
@@ -276,7 +298,7 @@ def _while_away(connection: Connection) -> Callable[[Collection[str], dt.datetim
     return away
 
 
-def _runs(_: Context, connection: Connection) -> Found:
+def _runs(context: Context, connection: Connection) -> Found:
     """Kinds of runs whose newest ended one failed as a whole, unless a service was away meanwhile: that is a condition itself.
 
     Of campaigns a part is enough: a store that cannot be read has no condition of its own.
@@ -289,7 +311,7 @@ def _runs(_: Context, connection: Connection) -> Found:
     }
     over = sa.and_(promotion_run.c.finished_at.is_not(None), ~promotion_run.c.dry_run)
     newest = sa.select(promotion_run).where(over).order_by(promotion_run.c.run_id.desc()).limit(1)
-    for row in connection.execute(newest):
+    for row in connection.execute(newest) if context.settings.promotions.configured else ():
         if row.state in {"failed", "partly_failed"} and not away(
             (outages.PLATFORM, outages.PROMOTIONS), row.started_at, row.finished_at
         ):
@@ -303,11 +325,14 @@ def _runs(_: Context, connection: Connection) -> Found:
 def _stores(context: Context, connection: Connection) -> Found:
     """Stores whose changes wait too long, whose last run failed, with SKUs of unknown outcome, or with too many rows in quarantine.
 
+    A store that the settings leave out is none of them.
+
     A store's run is no condition of its own if the whole run failed, or if the service was away that its step needs.
     """
     found: dict[tuple[str, str], str] = {}
     away, failed = _while_away(connection), {one.run_id for one in _failed(connection)}
-    rows = status(context, runs=0)["vendors"]
+    wanted = context.settings.sync.vendors
+    rows = [row for row in status(context, runs=0)["vendors"] if not wanted or row["vendor"] in wanted]
     of_failed = among(run.c.run_id, {row["last_run"] for row in rows if row["last_state"] == "failed"})
     columns = (run.c.run_id, run.c.started_at, run.c.finished_at)
     times = {row.run_id: row for row in connection.execute(sa.select(*columns).where(of_failed))}
@@ -358,7 +383,8 @@ def _holds(context: Context, connection: Connection) -> Found:
     waiting: dict[str, list[Hold]] = defaultdict(list)
     ending: dict[str, list[Hold]] = defaultdict(list)
     for one in holds.in_force(connection):
-        if one.state == HoldState.DECLINED:
+        is_asked = one.subject != Subject.PROMOTIONS or context.settings.promotions.configured
+        if one.state == HoldState.DECLINED or not is_asked:
             continue
         rule = f"{one.subject} {one.rule}"
         waiting[rule].append(one)

@@ -66,15 +66,27 @@ def failed(engine: Engine, service: str, error: str) -> None:
 
 def answered(engine: Engine, service: str) -> bool:
     """An answer came: an outage ends, if there is one. Never fails; False: the database did not store it."""
-    ended = outage.update().where(outage.c.service == service, outage.c.ended_at.is_(None))
     try:
-        with engine.begin() as connection:
-            if connection.execute(ended.values(ended_at=instant())).rowcount:
-                log.info("the %s answers again", service)
+        if _ended(engine, service):
+            log.info("the %s answers again", service)
     except _NOT_STORED as error:
         _report_not_stored(service, error)
         return False
     return True
+
+
+def not_asked(engine: Engine, service: str) -> None:
+    """The settings do not name the service any more, so it gives no answer that would end its outage: that is over. Never fails."""
+    with _never_failing(service):
+        if _ended(engine, service):
+            log.info("the %s is asked no more: its outage is over", service)
+
+
+def _ended(engine: Engine, service: str) -> bool:
+    """Ends the outage of a service; whether there was one."""
+    going_on = outage.update().where(outage.c.service == service, outage.c.ended_at.is_(None))
+    with engine.begin() as connection:
+        return bool(connection.execute(going_on.values(ended_at=instant())).rowcount)
 
 
 @contextlib.contextmanager

@@ -56,6 +56,14 @@ LATE = dt.timedelta(hours=1)
 """The scheduler starts a run within seconds; after so long it does not."""
 
 
+def kinds_off() -> list[str]:
+    """The kinds of conditions of orders that no step of a DAG finds any more, because its schedule is `none`."""
+    history = ["history"] if options.schedule("history") is None else []
+    if options.schedule("orders") is not None:
+        return history
+    return history + [kind for kind in orders_watch.KINDS if kind != "history"]
+
+
 def wrong_dags() -> FoundOfDags:
     """Kind and DAG of the chain in use -> what is wrong.
 

@@ -34,9 +34,14 @@ def revision(context, kind):
     return row["revision"]
 
 
+def having(context, section, **settings):
+    """The same with other settings of a section."""
+    changed = getattr(context.settings, section).model_copy(update=settings)
+    return dataclasses.replace(context, settings=context.settings.model_copy(update={section: changed}))
+
+
 def with_alerts(context, **settings):
-    changed = context.settings.alerts.model_copy(update=settings)
-    return dataclasses.replace(context, settings=context.settings.model_copy(update={"alerts": changed}))
+    return having(context, "alerts", **settings)
 
 
 def older(context, table, column, minutes):
@@ -295,6 +300,29 @@ def test_a_pause_is_an_alert_and_hides_that_the_store_is_late(world, context):
 
 
 @pytest.mark.slow
+def test_a_change_that_waits_too_long_makes_its_store_late_until_it_is_acknowledged(world, context):
+    world.erp.put("store-001", "a", "1.05")
+    world.begin("delta", upto="batch")
+    older(context, "ledger.batch", "wanted_at", 29)
+    assert kinds(context) == set()
+    older(context, "ledger.batch", "wanted_at", 2)
+    assert kinds(context) == {("store_late", "store-001")}
+    assert "waits for 31 minutes" in lines(context)["store_late"]
+    world.sync("delta")
+    assert kinds(context) == set()
+
+
+@pytest.mark.slow
+def test_skus_without_an_outcome_are_an_alert_until_a_delta_has_one(world, context):
+    world.platform.faults({"at": "log", "kind": "missing_sku", "times": 1})
+    world.erp.put("store-001", "a", "1.05")
+    world.sync("delta")
+    assert kinds(context) == {("unaccounted", "store-001"), ("run_failed", "delta")}, "its only store failed"
+    world.sync("delta")
+    assert kinds(context) == set()
+
+
+@pytest.mark.slow
 def test_a_failed_store_is_an_alert_until_a_run_has_taken_it(world, context):
     with context.engine.begin() as connection:
         connection.execute(
@@ -396,12 +424,60 @@ def test_jobs_that_ended_before_the_last_event_are_no_sign_of_a_silent_webhook(w
 @pytest.mark.parametrize("state", ["failed", "partly_failed"])
 def test_a_failed_run_of_campaigns_is_an_alert_until_one_succeeds(context, state):
     run = "INSERT INTO ledger.promotion_run (run_key, state, error, finished_at) VALUES (:key, :state, :error, now())"
+    offers = having(context, "promotions", sql="SELECT 1")
     with context.engine.begin() as connection:
         connection.execute(sa.text(run), {"key": "1", "state": state, "error": "no rows"})
-    assert kinds(context) == {("campaigns_failed", "")}
+    assert kinds(offers) == {("campaigns_failed", "")}
+    assert kinds(context) == set(), "without promotions in the settings none is sent"
+    assert kinds(offers) == {("campaigns_failed", "")}
     with context.engine.begin() as connection:
         connection.execute(sa.text(run), {"key": "2", "state": "succeeded", "error": None})
+    assert kinds(offers) == set()
+
+
+def test_a_source_of_promotions_that_the_settings_name_no_more_is_away_no_more(context):
+    offers = having(context, "promotions", sql="SELECT 1")
+    outages.failed(context.engine, outages.PROMOTIONS, "no connection")
+    older(context, "ledger.outage", "began_at", 2)
+    assert kinds(offers) == {("erp_away", outages.PROMOTIONS)}
     assert kinds(context) == set()
+    with context.engine.connect() as connection:
+        assert [row["ended_at"] is None for row in outages.lately(connection)] == [False], "the status has its end too"
+
+
+def test_held_promotions_wait_for_nobody_once_the_settings_have_none(world, context):
+    world.erp.put("store-001", "a", "90.00")
+    world.sync("delta")
+    with context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET subject = 'promotions', rule = 'deep_discount'"))
+    assert kinds(having(context, "promotions", sql="SELECT 1")) == {("hold_waits", "promotions deep_discount")}
+    assert kinds(context) == set()
+
+
+def test_a_store_that_the_settings_leave_out_is_no_alert(context):
+    with context.engine.begin() as connection:
+        failed = "UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'a bug'"
+        connection.execute(sa.text(failed))
+    assert kinds(context) == {("store_failed", "store-001")}
+    assert kinds(having(context, "sync", vendors=("store-002",))) == set()
+
+
+def test_alerts_of_orders_end_a_day_after_their_steps_were_switched_off(context):
+    with context.engine.begin() as connection:
+        found = {("overdue", "store-001"): "late", ("history", "store-001"): "behind"}
+        alerts.keep(connection, ("overdue", "history"), found)
+
+    def left(watched=context, **off):
+        alert_conditions.watch(watched, **off)
+        with context.engine.connect() as connection:
+            return {row["kind"] for row in alerts.open_alerts(connection)}
+
+    elsewhere = having(context, "orders", hand_over="none")
+    assert left(elsewhere, off=["history"]) == {"overdue", "history"}, "another scheduler may go on with the steps"
+    older(context, "ledger.alert", "seen_at", 60 * 24)
+    assert left(having(context, "orders", hand_over="files")) == {"overdue", "history"}, "they are on, and stand still"
+    assert left(elsewhere) == {"history"}
+    assert left(elsewhere, off=["history"]) == set()
 
 
 def test_a_condition_that_cannot_be_looked_at_hides_no_other(context, monkeypatch):
