@@ -8,9 +8,13 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from shelfsync.errors import DataError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+WORKBOOK_ROWS = 20_000
+"""Of a workbook that a page makes: some three seconds of work before its answer begins."""
 _FORMULA = re.compile(r"""(^|[;\t\r\n][;"'\s]*)(?=[=+\-@\t\r])""")
 """Where a cell begins like a formula; also inside a text, because many spreadsheets split a CSV at semicolons."""
 _SHEET_ROWS = 1_048_576
@@ -65,3 +69,13 @@ def _write_row(sheet: Any, place: int, row: Sequence[Any]) -> None:
 
 def _is_exact(value: Any) -> bool:
     return isinstance(value, int | Decimal) and len(str(abs(value)).replace(".", "")) <= _EXACT_DIGITS
+
+
+def few(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    """The rows, if a page may make a workbook of so many; DataError at the row after WORKBOOK_ROWS."""
+    for number, row in enumerate(rows):
+        if number == WORKBOOK_ROWS:
+            raise DataError(
+                f"there are more than {WORKBOOK_ROWS:,} rows, too many for a workbook; take the CSV, or filter the list"
+            )
+        yield row

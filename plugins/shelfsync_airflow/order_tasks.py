@@ -46,7 +46,7 @@ def collect() -> dict[str, Any]:
 
     If that database is away, the next run reads it: one run goes on at a time, and a retry would delay the orders of every store.
     """
-    from shelfsync.orders.steps.receive import collect as collect_results
+    from shelfsync.orders.steps.collect import collect as collect_results
 
     with open_app(PLATFORM, ORDERS) as app:
         counts = collect_results(app)

@@ -11,7 +11,7 @@ from shelfsync.decisions.state import Place
 from shelfsync.decisions.steps import decide
 from shelfsync.decisions.steps import lists as hold_lists
 from shelfsync.errors import DataError
-from shelfsync.orders.steps import forget, fulfil, hand_over, history, lists, receive, take, watch
+from shelfsync.orders.steps import collect, forget, fulfil, hand_over, history, lists, receive, take, watch
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 from shelfsync.promotions.steps import confirm as promotions_confirm
@@ -102,7 +102,7 @@ class OrderCalls:
         return hand_over.hand_over(self.context)
 
     def collect(self) -> dict[str, Any]:
-        return receive.collect(self.context)
+        return collect.collect(self.context)
 
     def fulfil(self, order_ids: Iterable[str] = ()) -> dict[str, Any]:
         return fulfil.fulfil(self.context, order_ids)

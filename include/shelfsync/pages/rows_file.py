@@ -11,18 +11,15 @@ from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from shelfsync.catalog.assortment.product_names import with_names_of_vendors
-from shelfsync.errors import DataError
-from shelfsync.spreadsheet import csv_text, write_workbook
+from shelfsync.spreadsheet import csv_text, few, write_workbook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from shelfsync.context import Context
 
 ROWS = 5_000
 """Rows that are read at once."""
-WORKBOOK_ROWS = 20_000
-"""Some three seconds of work before the answer begins."""
 _PART_BYTES = 1 << 20
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -53,22 +50,13 @@ def workbook_file(names: Sequence[str], pages: Iterable[list[list[Any]]], name: 
     """An XLSX of these columns, made before the answer begins. Raises DataError if there are more than WORKBOOK_ROWS rows."""
     made = tempfile.TemporaryFile()  # noqa: SIM115  open until it is sent
     try:
-        write_workbook(made, names, _few(chain.from_iterable(pages)))
+        write_workbook(made, names, few(chain.from_iterable(pages)))
         made.seek(0)
     except BaseException:
         made.close()
         raise
     parts = iter(partial(made.read, _PART_BYTES), b"")
     return StreamingResponse(parts, media_type=WORKBOOK, headers=_named(name), background=BackgroundTask(made.close))
-
-
-def _few(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
-    for number, row in enumerate(rows):
-        if number == WORKBOOK_ROWS:
-            raise DataError(
-                f"there are more than {WORKBOOK_ROWS:,} rows, too many for a workbook; take the CSV, or filter the list"
-            )
-        yield row
 
 
 def _named(name: str) -> dict[str, str]:

@@ -28,7 +28,13 @@ from shelfsync.orders.ledger import picking as picking_results
 from shelfsync.orders.picking_result import UnreadableResultError, is_order_id
 from shelfsync.orders.steps.receive import keep
 from shelfsync.receiver.rejected_calls import RejectedCalls
-from shelfsync.receiver.request_body import RequestRejectedError, read_body, too_large
+from shelfsync.receiver.request_body import (
+    BODY_TIMEOUT_S,
+    PICKING_BYTES_MAX,
+    RequestRejectedError,
+    read_body,
+    too_large,
+)
 from shelfsync.receiver.secret import Secrets, StoreSecrets, has_secret, note_secret
 from shelfsync.settings import WebhookSettings
 from shelfsync.store.engine import create_engine
@@ -43,9 +49,6 @@ log = logging.getLogger(__name__)
 
 PATHS = ("/webhook", "/webhook/catalog", "/webhook/orders")
 """Each is served with a trailing slash too: a redirect would lead to the address in the Host header."""
-BODY_TIMEOUT_S = 8.0
-"""The platform waits ten seconds for an answer."""
-PICKING_BYTES_MAX = 1024 * 1024
 _STORE_TIMEOUT_S = 8.0
 
 

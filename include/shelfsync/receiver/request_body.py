@@ -10,6 +10,11 @@ from starlette.requests import ClientDisconnect
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+BODY_TIMEOUT_S = 8.0
+"""The platform waits ten seconds for an answer."""
+PICKING_BYTES_MAX = 1024 * 1024
+"""Of one picking result. The limits of events are settings."""
+
 
 class RequestRejectedError(Exception):
     """The request is answered with this status and not read on. The reason names the error and never quotes the request."""

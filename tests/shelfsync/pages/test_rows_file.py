@@ -6,8 +6,8 @@ import tempfile
 
 import pytest
 
+from shelfsync import spreadsheet
 from shelfsync.errors import DataError
-from shelfsync.pages import rows_file
 from shelfsync.pages.rows_file import csv_file, workbook_file
 
 
@@ -36,7 +36,7 @@ def test_a_workbook_leaves_no_file_whatever_becomes_of_it(tmp_path, monkeypatch)
 
 
 def test_a_workbook_has_no_more_rows_than_an_answer_can_wait_for(monkeypatch):
-    monkeypatch.setattr(rows_file, "WORKBOOK_ROWS", 2)
+    monkeypatch.setattr(spreadsheet, "WORKBOOK_ROWS", 2)
     workbook_file(["n"], [[[1], [2]]], "x.xlsx").background.func()
     with pytest.raises(DataError, match="more than 2 rows, too many for a workbook; take the CSV"):
         workbook_file(["n"], [[[1], [2]], [[3]]], "x.xlsx")

@@ -16,9 +16,8 @@ from shelfsync.alerts.ledger import alerts
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
-from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
-from shelfsync.orders.warehouse.record import customer_order as warehouse_order
-from shelfsync.store.metadata import after
+from shelfsync.orders.ledger.tables import customer_order
+from shelfsync.orders.steps.overdue import overdue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,28 +32,6 @@ log = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 KINDS = ("not_taken", "missed", "overdue", "not_sent", "quarantined", "unreadable", "history")
 """The kinds of alerts that the steps of orders open and close."""
-
-
-def overdue(connection: Connection, *, take_within_s: float, late_hours: float) -> Sequence[Any]:
-    """(vendor, orders, due of the oldest) of open orders that are taken, past their due time, and without an open result.
-
-    The due time is the promised or, if later, the accepted time. Without either it is `late_hours` hours after the order was placed.
-    """
-    placed = sa.func.coalesce(customer_order.c.placed_at, customer_order.c.first_seen_at)
-    in_time = placed + sa.func.make_interval(0, 0, 0, 0, 0, 0, late_hours * 3600)
-    due = sa.func.coalesce(sa.func.greatest(customer_order.c.promised_for, warehouse_order.c.accepted_for), in_time)
-    taken = sa.exists().where(
-        hand_over.c.order_id == customer_order.c.order_id, hand_over.c.kind == "new", hand_over.c.state == "taken"
-    )
-    under_way = sa.exists().where(
-        picking_result.c.order_id == customer_order.c.order_id, picking_result.c.state.in_(picking.OPEN)
-    )
-    query = (
-        sa.select(customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(due).label("due"))
-        .join(warehouse_order, warehouse_order.c.order_id == customer_order.c.order_id)
-        .where(customer_order.c.status.in_(handovers.OPEN), due < after(-take_within_s), taken, ~under_way)
-    )
-    return connection.execute(query.group_by(customer_order.c.vendor)).all()
 
 
 def quarantine_alarms(connection: Connection) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], int]]:

@@ -189,17 +189,6 @@ def test_a_rejection_by_the_platform_is_reported_and_the_order_is_unchanged(worl
     world.platform.control("PUT", "settings", settings)
 
 
-def test_a_repeated_result_is_known_and_sent_once(world):
-    order = world.place("MILK")
-    world.receive_events()
-    answers = [world.report(order, "fulfil", picked("MILK"), result_id="till-1").status_code for _ in range(3)]
-    world.until(order, "done")
-    assert answers == [202, 200, 200]
-    assert world.puts(order) == 1
-    other = world.report(order, "fulfil", not_found("MILK"), result_id="till-1")
-    assert (other.status_code, "result_id of its own" in other.text) == (409, True)
-
-
 def test_two_workers_at_once_send_it_once(world):
     order = world.place("MILK")
     world.receive_events()

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from order_picker import STORE
 from orders_world import PICKING_KEY, PICKING_SECRET, picked
-from shelfsync.receiver.endpoints import PICKING_BYTES_MAX
+from shelfsync.receiver.request_body import PICKING_BYTES_MAX
 from shelfsync.receiver.secret import StoreSecrets
 
 if TYPE_CHECKING:

@@ -1,0 +1,61 @@
+"""An order that a store has taken and not picked in time is an alarm."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+TABLE = """CREATE TABLE picking (order_id TEXT, result_id TEXT, action TEXT, line_no INT, line_count INT, item_id TEXT, sku TEXT, status TEXT,
+    quantity NUMERIC, weight NUMERIC, unit_price NUMERIC, by_sku TEXT, by_quantity NUMERIC, accepted_for TEXT, reason TEXT)"""
+
+
+@pytest.fixture
+def till(tmp_path):
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'till.sqlite'}")
+    with engine.begin() as connection:
+        connection.execute(sa.text(TABLE))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def world(make_world, till, tmp_path):
+    return make_world(
+        orders={"picking_sql": "SELECT * FROM picking;", "picking_url": f"sqlite:///{tmp_path / 'till.sqlite'}"}
+    )
+
+
+def write(till, *rows):
+    with till.begin() as connection:
+        for row in rows:
+            names = ", ".join(row)
+            connection.execute(
+                sa.text(f"INSERT INTO picking ({names}) VALUES ({', '.join(':' + name for name in row)})"), row
+            )
+
+
+def line(order, **more):
+    return {"order_id": order["order_id"], "result_id": "r1", "action": "fulfil", "line_count": 2, **more}
+
+
+@pytest.mark.slow
+def test_an_order_whose_result_never_becomes_whole_is_an_alarm_when_it_is_due(world, till):
+    """The store's system wrote one line of two, and died."""
+    order = world.place("MILK", "HONEY")
+    world.receive_events()
+    world.app.orders.hand_over()
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.app.orders.hand_over()
+    write(till, line(order, line_no=1, sku="MILK", status="picked", quantity=1))
+    assert world.app.orders.collect()["partial"] == 1
+    assert world.app.orders.watch_stores() == []
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.customer_order SET promised_for = now() - interval '6 minutes'"))
+    (alarm,) = world.app.orders.watch_stores()
+    assert "store store-001: 1 orders are taken, past their time, and not picked" in alarm
+    assert world.app.orders.watch_stores() == []
+    write(till, line(order, line_no=2, sku="HONEY", status="picked", quantity=1))
+    world.until(order, "done")
+    world.app.orders.watch_stores()
+    assert world.app.orders.today()["alarms"] == []
