@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
+from shelfsync.file_access import reject_shared
 
 _SOURCES = Path(__file__).resolve().parents[2]
 _IN_PLACE = (_SOURCES / "pyproject.toml").is_file()

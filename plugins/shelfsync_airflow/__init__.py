@@ -1,5 +1,5 @@
 """What shelfsync adds to Airflow. Every process of Airflow that works with it imports this: what they write is private from then on."""
 
-from shelfsync.access import keep_private
+from shelfsync.file_access import keep_private
 
 keep_private()

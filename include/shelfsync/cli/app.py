@@ -10,7 +10,6 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from shelfsync.access import keep_private
 from shelfsync.chosen_chain import choose
 from shelfsync.cli import alerts, chains, control, data, decide, inspect, mcp, orders, promotions, sandbox, state, sync
 from shelfsync.cli.command import (
@@ -31,6 +30,7 @@ from shelfsync.cli.command import (
     set_level,
 )
 from shelfsync.errors import ExitCode, ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.secret_mask import mask_streams
 
 app = typer.Typer(

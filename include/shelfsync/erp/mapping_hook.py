@@ -17,8 +17,8 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from shelfsync import schemas
-from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError, DataError, without_stop
+from shelfsync.file_access import reject_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync.access import reject_shared
 from shelfsync.erp import columnar, diagnosis, text_encoding
 from shelfsync.erp import connection as connections
 from shelfsync.errors import ConfigurationError
+from shelfsync.file_access import reject_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.access import reject_shared
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError
+from shelfsync.file_access import reject_shared
 from shelfsync.rows.look_alike import characters_of, is_odd, reads_as
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.local.sandbox_control import SandboxControl, SandboxRejectedError
 from shelfsync.secret_mask import mask_streams
 

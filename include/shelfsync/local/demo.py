@@ -14,11 +14,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shelfsync.access import keep_private
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.erp import sample
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
 from shelfsync.local.figures import Figures, compare

@@ -12,8 +12,8 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.local import airflow_home
 from shelfsync.local.processes import resolved
 from shelfsync.local.services import RECEIVER_DATABASE_URL

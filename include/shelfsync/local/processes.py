@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shelfsync.access import UMASK
+from shelfsync.file_access import UMASK
 from shelfsync.local.state_folder import write_whole
 
 if TYPE_CHECKING:

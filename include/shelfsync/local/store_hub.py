@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.access import keep_private
 from shelfsync.erp.sample import tables
 from shelfsync.errors import ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.local.ports import LOOPBACK
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.secret_mask import mask_streams

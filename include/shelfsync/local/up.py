@@ -16,9 +16,9 @@ import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from shelfsync.access import keep_private
 from shelfsync.chains import chain_names
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.local import demo, destination, guide, sample_chain, services, switches
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes

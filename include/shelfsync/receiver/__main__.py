@@ -6,10 +6,10 @@ import logging
 import sys
 
 from shelfsync import logs, metrics
-from shelfsync.access import keep_private
 from shelfsync.chains import chain_names, chain_that_was_alone, require
 from shelfsync.chosen_chain import chain_in_use, choose
 from shelfsync.errors import ShelfsyncError
+from shelfsync.file_access import keep_private
 from shelfsync.receiver.server import serve
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings

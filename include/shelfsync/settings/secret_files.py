@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, SecretStr
 from pydantic_settings import EnvSettingsSource
 
-from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
+from shelfsync.file_access import reject_shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

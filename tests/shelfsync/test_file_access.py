@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from shelfsync.access import reject_shared
 from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
+from shelfsync.file_access import reject_shared
 from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.steps.hand_over_channels import Files
 from shelfsync.settings import ErpSettings, read_settings
