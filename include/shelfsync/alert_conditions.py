@@ -36,7 +36,8 @@ from shelfsync.decisions.steps.lists import until
 from shelfsync.errors import in_one_line
 from shelfsync.inbox import events, refusals
 from shelfsync.platform import kill_switch, ping
-from shelfsync.platform.rate_limit.tables import allowance, counted
+from shelfsync.platform.rate_limit.scope import counted
+from shelfsync.platform.rate_limit.tables import allowance
 from shelfsync.promotions.ledger.tables import promotion_run
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant

@@ -10,7 +10,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.platform.gate import OutageGate
 from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
-from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.settings.twin_chains import refuse_twin
 

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from partner_api.errors import PartnerError
 from shelfsync import outages
 from shelfsync.errors import ShelfsyncError, in_one_line
-from shelfsync.platform.rate_limit.tables import allowance, counted, permit
+from shelfsync.platform.rate_limit.scope import counted
+from shelfsync.platform.rate_limit.tables import allowance, permit
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:

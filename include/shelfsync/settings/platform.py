@@ -53,7 +53,7 @@ class RateLimitSettings(Section):
     scope: str = Field("egress", min_length=1)
     """What the platform counts requests by: `egress` (the sender's address), `token` or `chain`; any other text is a name that you choose.
 
-    Installations with the same scope in the same database share one rate limit (`shelfsync.platform.rate_limit.tables`).
+    Installations with the same scope in the same database share one rate limit (`shelfsync.platform.rate_limit.scope`).
     """
     database_url: SecretStr | None = None
     """The PostgreSQL that counts the requests, where several installations share one rate limit. Unset: SHELFSYNC_DATABASE_URL."""

@@ -12,7 +12,7 @@ from shelfsync import alert_conditions, outages
 from shelfsync.alerts.ledger import alerts
 from shelfsync.errors import ConfigurationError
 from shelfsync.platform import ping
-from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.platform.rate_limit.scope import counted
 
 AWAY = ({"at": "list_catalog", "kind": "status_503", "probability": 1},)
 

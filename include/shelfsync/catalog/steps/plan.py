@@ -130,7 +130,7 @@ _UNSENT = frozenset(
 
 def plan_of(context: Context, run_id: int) -> dict[str, Any]:
     """The plan of a dry run whose batches are planned."""
-    from shelfsync.platform.rate_limit.tables import counted
+    from shelfsync.platform.rate_limit.scope import counted
 
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)

@@ -27,7 +27,7 @@ from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.table import State, job
 from shelfsync.platform.rate_limit.forecast import Requests
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
-from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:

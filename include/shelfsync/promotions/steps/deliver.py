@@ -16,7 +16,7 @@ from shelfsync.platform.jobs.store_answer import store_answer, unpollable
 from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
-from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.promotions.body import ACTIVE, ended
 from shelfsync.promotions.known_promotion import meet
 from shelfsync.promotions.ledger import jobs as promotion_jobs

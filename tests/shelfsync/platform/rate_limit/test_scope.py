@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from shelfsync.platform.rate_limit.tables import counted
+from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.settings import RateLimitSettings, Settings
 
 ONE = {
