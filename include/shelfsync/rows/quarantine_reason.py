@@ -91,7 +91,7 @@ SKU_REASONS: tuple[Reason, ...] = (
     Reason(
         "sku_unlike_others",
         "sku",
-        "sku {value} is unknown to the platform, and all others of the store are numbers: a program made it another thing of a number, or a digit of"
+        "sku {value} is unknown to the platform, and nearly all others of the store are numbers: a program made it another thing of a number, or a digit of"
         " its barcode is missing or wrong",
     ),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),

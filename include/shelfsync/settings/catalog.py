@@ -88,7 +88,7 @@ class SuppressionSettings(Section):
     """Category (the ERP's column `category`) -> buffer; takes precedence over the vendor's. It names the buffer that the platform has. It
     reserves nothing: it only decides which changed quantities a delta sends (docs/explanation/suppression.md)."""
     buffers_file: Path | None = None
-    """A CSV with the columns vendor, category, sku, sales_buffer; an empty cell matches any. Takes precedence over the settings above."""
+    """A CSV with the columns vendor, category, sku, sales_buffer; an empty cell matches any. Its line precedes a setting above that is as specific, or less."""
     at_buffer: Literal["activates", "deactivates"] = "activates"
     """Whether a quantity equal to the buffer activates the product. By the interface it does; other sources disagree."""
 
