@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shelfsync.catalog import urgency
+from shelfsync.catalog import priority_split
 from shelfsync.catalog.baseline import with_accepted
 from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.delta import compute_delta
@@ -47,7 +47,7 @@ class Shop:
             delta = with_buffers(delta, buffers)
         if not full:
             self.quantities += len(delta) - delta["quantity"].null_count
-        for part in urgency.parts(delta, self.baseline, together_max=1000):
+        for part in priority_split.parts(delta, self.baseline, together_max=1000):
             for piece in cut(
                 part.rows, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=100_000_000
             ):
