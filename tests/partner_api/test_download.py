@@ -7,6 +7,7 @@ import io
 
 import pytest
 
+from log_download import LOG, RESULTS, fetch
 from partner_api.errors import (
     BlockedError,
     DownloadBrokenError,
@@ -14,16 +15,6 @@ from partner_api.errors import (
     LinkNotAllowedError,
     UnexpectedAnswerError,
 )
-
-RESULTS = "/v2/chains/demo-chain/catalog/downloads"
-
-LOG = b'"sku","state","errors"\n' + b"".join(b'"%d","success","null"\n' % number for number in range(2000))
-
-
-def fetch(client, server, path=f"{RESULTS}/log.csv"):
-    file = io.BytesIO()
-    done = client.download(server.base_url + path, file)
-    return done, file.getvalue()
 
 
 def test_a_log_is_fetched_with_the_token_and_hashed(tools):

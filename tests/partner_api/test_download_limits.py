@@ -9,18 +9,9 @@ import time
 
 import pytest
 
+from log_download import LOG, RESULTS, fetch
 from partner_api import DownloadLimits
 from partner_api.errors import DownloadBrokenError, DownloadSlowError, DownloadTooLargeError, UnavailableError
-
-RESULTS = "/v2/chains/demo-chain/catalog/downloads"
-
-LOG = b'"sku","state","errors"\n' + b"".join(b'"%d","success","null"\n' % number for number in range(2000))
-
-
-def fetch(client, server, path=f"{RESULTS}/log.csv"):
-    file = io.BytesIO()
-    done = client.download(server.base_url + path, file)
-    return done, file.getvalue()
 
 
 @functools.cache

@@ -10,19 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from log_download import LOG, RESULTS, fetch
 from partner_api import PartnerClient, StaticToken
 from partner_api.errors import DownloadBrokenError, UnavailableError, UnexpectedAnswerError
 from partner_api.receivers import Expander
 from partner_api.sender import BodyStream
-
-RESULTS = "/v2/chains/demo-chain/catalog/downloads"
-LOG = b'"sku","state","errors"\n' + b"".join(b'"%d","success","null"\n' % number for number in range(2000))
-
-
-def fetch(client, server, path=f"{RESULTS}/log.csv"):
-    file = io.BytesIO()
-    done = client.download(server.base_url + path, file)
-    return done, file.getvalue()
 
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate"])

@@ -89,3 +89,13 @@ def _table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     ]
     table = pa.Table.from_pylist(exact, schema=schema)
     return table.sort_by("sku")
+
+
+def column_alarms(summary: dict[str, Any]) -> list[str]:
+    """The alarms of a run about columns that are not those of the reading before."""
+    return [line for line in summary["alarms"] if "columns have changed" in line]
+
+
+def active_by_sku(world: Any) -> dict[str, bool]:
+    """What the platform has on sale."""
+    return {sku: product["active"] for sku, product in world.shown().items()}

@@ -13,40 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from promotion_rows import normal, raw, reasons
 from promotion_shop import STORES
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
-from shelfsync.promotions.normalise import Normalised, normalise, quarantined
+from shelfsync.promotions.normalise import normalise, quarantined
 from shelfsync.promotions.quarantine_reason import REASONS
-from shelfsync.promotions.schemas import ASSORTMENT, RAW
+from shelfsync.promotions.schemas import ASSORTMENT
 from shelfsync.promotions.steps.new_work import vendors_with_new_prices
 from shelfsync.promotions.validate import validate
 from shelfsync.rows.odd_key import Known
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
-ROW = {
-    "vendor": "v",
-    "campaign": "c1",
-    "sku": "a",
-    "price": "8",
-    "name": "Spring",
-    "start_time": "2026-03-02T10:00:00Z",
-    "end_time": "2026-03-09T10:00:00Z",
-}
-
-
-def raw(*rows: dict[str, Any]) -> pa.Table:
-    return pa.Table.from_pylist([{"row_number": place + 1, **ROW, **row} for place, row in enumerate(rows)], schema=RAW)
-
-
-def normal(*rows: dict[str, Any], **settings: Any) -> Normalised:
-    own = PromotionSettings(**settings)
-    return normalise(raw(*rows), Heads(own), own, sku_length_max=255)
-
-
-def reasons(found: Normalised) -> dict[str, str]:
-    return {row["sku"]: row["reason"] for row in found.quarantine.to_pylist()}
 
 
 def test_equal_rows_are_one_row_and_rows_that_contradict_each_other_are_quarantined():

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
+from catalog_rows import column_alarms as reported
 from shelfsync.errors import DataError
 
 pytestmark = pytest.mark.slow
 
-A = {"sku": "a", "title": "A", "price": 9.99, "active": True}
-
 
 @pytest.fixture
-def stock(make_world, tmp_path):
-    """`stock(**settings)`: a world over one Parquet file; `stock.write(columns)` writes it."""
-    file = tmp_path / "stock.parquet"
-
-    def write(**columns):
-        rows = {"vendor": ["store-001"], "sku": ["a"], **columns}
-        pq.write_table(pa.table(rows), file)
-
-    def open_stock(**settings):
-        world = make_world(erp={"url": None, "sql": None, "files": str(file), **settings})
-        world.platform.put_products("store-001", [A])
-        return world
-
-    open_stock.write = write
-    return open_stock
-
-
-def reported(summary):
-    return [line for line in summary["alarms"] if "columns have changed" in line]
+def stock(parquet_stock):
+    return parquet_stock
 
 
 def test_stop_sends_nothing_until_a_run_with_another_choice(stock):

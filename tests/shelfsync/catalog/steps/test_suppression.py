@@ -6,21 +6,14 @@ from decimal import Decimal
 
 import pytest
 
+from catalog_rows import active_by_sku as active
+
 A = {"barcodes": [], "title": "A", "price": 9.99, "active": True, "sales_buffer": 3}
 
 
 @pytest.fixture
-def shop(make_world):
-    world = make_world(suppression={"sales_buffer": 3})
-    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b", "c")])
-    for sku in ("a", "b", "c"):
-        world.erp.put("store-001", sku, "1.00", 10, 1, 5)
-    world.sync("full")
-    return world
-
-
-def active(shop):
-    return {sku: product["active"] for sku, product in shop.shown().items()}
+def shop(buffered_shop):
+    return buffered_shop
 
 
 @pytest.mark.slow

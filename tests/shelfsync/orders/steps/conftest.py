@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from app_calls import open_calls
 from commands_here import commands_here
 from orders_world import KEY, PICKING_KEY, SECRET, OrdersWorld
+from picking_table import TABLE
 from sandbox_fixture import LiveSandbox
 from serving import serving
 from shelfsync.receiver.server import config, receiver_app
@@ -124,3 +126,19 @@ def here(environment, tmp_path, monkeypatch, capsys):
 def run(here):
     """The same with the result of a process."""
     return lambda *arguments: subprocess.CompletedProcess(arguments, *here(*arguments))
+
+
+@pytest.fixture
+def till(tmp_path):
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'till.sqlite'}")
+    with engine.begin() as connection:
+        connection.execute(sa.text(TABLE))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def world_of_table(make_world, till, tmp_path):
+    return make_world(
+        orders={"picking_sql": "SELECT * FROM picking;", "picking_url": f"sqlite:///{tmp_path / 'till.sqlite'}"}
+    )

@@ -7,39 +7,13 @@ import json
 import pytest
 import sqlalchemy as sa
 
+from picking_table import line, write
 from shelfsync.errors import ConfigurationError, UnreachableError
 
-TABLE = """CREATE TABLE picking (order_id TEXT, result_id TEXT, action TEXT, line_no INT, line_count INT, item_id TEXT, sku TEXT, status TEXT,
-    quantity NUMERIC, weight NUMERIC, unit_price NUMERIC, by_sku TEXT, by_quantity NUMERIC, accepted_for TEXT, reason TEXT)"""
-
 
 @pytest.fixture
-def till(tmp_path):
-    engine = sa.create_engine(f"sqlite:///{tmp_path / 'till.sqlite'}")
-    with engine.begin() as connection:
-        connection.execute(sa.text(TABLE))
-    yield engine
-    engine.dispose()
-
-
-@pytest.fixture
-def world(make_world, till, tmp_path):
-    return make_world(
-        orders={"picking_sql": "SELECT * FROM picking;", "picking_url": f"sqlite:///{tmp_path / 'till.sqlite'}"}
-    )
-
-
-def write(till, *rows):
-    with till.begin() as connection:
-        for row in rows:
-            names = ", ".join(row)
-            connection.execute(
-                sa.text(f"INSERT INTO picking ({names}) VALUES ({', '.join(':' + name for name in row)})"), row
-            )
-
-
-def line(order, **more):
-    return {"order_id": order["order_id"], "result_id": "r1", "action": "fulfil", "line_count": 2, **more}
+def world(world_of_table):
+    return world_of_table
 
 
 @pytest.mark.slow
