@@ -7,7 +7,6 @@ route knows it by that; else with a sentence that it may be a repeat.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,10 @@ from shelfsync.alerts.message import body, key, title, urgency
 from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.store.metadata import instant
-from shelfsync.store.session_lock import unlock
+from shelfsync.store.session_lock import alone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy.engine import Connection
 
@@ -44,7 +43,7 @@ a pager go as their incident."""
 ROUTE_AWAY = "route_away"
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
-_LOCK = {"kind": 7_305_003, "number": 0}
+_LOCK = 7_305_003
 """One process sends at a time: two would send the same message."""
 
 
@@ -54,23 +53,11 @@ def send_due(context: Context) -> dict[str, Any]:
     ConfigurationError: a route is wrong. Its messages wait, and those of every other route are sent before it is raised.
     """
     wrong = _wrong_routes(context)
-    with _alone(context) as alone:
-        result = _send_all(context, wrong) if alone else {"sent": {}, "refused": {}}
+    with alone(context.engine, kind=_LOCK) as is_alone:
+        result = _send_all(context, wrong) if is_alone else {"sent": {}, "refused": {}}
     for error in wrong.values():
         raise error
     return result
-
-
-@contextlib.contextmanager
-def _alone(context: Context) -> Iterator[bool]:
-    """Whether no other process sends until the block ends. Without a transaction: a slow route may take longer than one may be idle."""
-    with context.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-        alone = session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), _LOCK).scalar_one()
-        try:
-            yield alone
-        finally:
-            if alone:
-                unlock(session, "pg_advisory_unlock", **_LOCK)
 
 
 def _send_all(context: Context, wrong: Mapping[str, ConfigurationError]) -> dict[str, Any]:

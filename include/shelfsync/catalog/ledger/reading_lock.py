@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
 from shelfsync.errors import TryAgainError
-from shelfsync.store.session_lock import unlock
+from shelfsync.store.session_lock import alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +23,15 @@ _EVERY_S = 1.0
 @contextlib.contextmanager
 def alone_reading(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
     """No other process reads the whole ERP or its changes until the block ends. Raises TryAgainError after `wait_s`."""
-    key = {"kind": _KIND, "number": 0}
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-        until_s = clock.monotonic_s() + wait_s
-        while not session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), key).scalar_one():
-            if clock.monotonic_s() >= until_s:
-                raise TryAgainError("another run is reading the ERP; this one reads after it", after_s=60)
-            clock.sleep(_EVERY_S)
-        try:
-            yield
-        finally:
-            unlock(session, "pg_advisory_unlock", **key)
+    until_s = clock.monotonic_s() + wait_s
+
+    def waited() -> bool:
+        if clock.monotonic_s() >= until_s:
+            return False
+        clock.sleep(_EVERY_S)
+        return True
+
+    with alone(engine, kind=_KIND, again=waited) as has_it:
+        if not has_it:
+            raise TryAgainError("another run is reading the ERP; this one reads after it", after_s=60)
+        yield
