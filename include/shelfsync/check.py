@@ -319,6 +319,7 @@ def warnings(context: Context) -> list[str]:
         *no_route(context.settings),
         *_no_limit_of_stillness(context.settings),
         *_no_heartbeat(context.settings),
+        *_short_lease(context.settings),
     ]
 
 
@@ -348,6 +349,17 @@ def _no_heartbeat(settings: Settings) -> list[str]:
     return (
         [f"{heartbeat.SETTING} is not set for this chain: each needs a monitor's check of its own"] if for_all else []
     )
+
+
+def _short_lease(settings: Settings) -> list[str]:
+    """A lease that ends while its holder waits for the rate limit, so that another process repeats the work."""
+    lease_s, wait_s = settings.sync.lease_s, settings.rate_limit.wait_max_s
+    if lease_s > wait_s:
+        return []
+    return [
+        f"SHELFSYNC_SYNC__LEASE_S is {lease_s:g} s, and a request may wait {wait_s:g} s for the rate limit, so another process would take over"
+        " a store that is at work. Set it above SHELFSYNC_RATE_LIMIT__WAIT_MAX_S"
+    ]
 
 
 def new_ledger_warning(context: Context) -> str | None:

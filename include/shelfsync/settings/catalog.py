@@ -48,7 +48,7 @@ class SyncSettings(Section):
     listing ends the job. A line has some 60 bytes; error texts are longer."""
     lease_s: float = Field(1200.0, gt=0)
     """Time without a heartbeat after which another process takes a vendor over. If the process has died, this happens at once.
-    It must exceed the longest wait between two writes: SHELFSYNC_RATE_LIMIT__WAIT_MAX_S and one request."""
+    It must exceed the longest wait between two writes, SHELFSYNC_RATE_LIMIT__WAIT_MAX_S and one request: `shelfsync check` warns otherwise."""
 
     _split = field_validator("vendors", mode="before")(items)
 

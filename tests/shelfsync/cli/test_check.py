@@ -353,6 +353,19 @@ def test_a_file_of_ids_that_cannot_be_read_stops_no_pause(here, monkeypatch):
     assert here("pause", "store-001", "--force", "--reason", "stocktaking")[0] == 0
 
 
+def test_a_lease_shorter_than_the_wait_for_the_rate_limit_is_named(here, stock, monkeypatch):
+    stock("store-001")
+
+    def named():
+        return [line for line in here("check")[1].splitlines() if "SHELFSYNC_SYNC__LEASE_S" in line]
+
+    assert named() == []
+    monkeypatch.setenv("SHELFSYNC_SYNC__LEASE_S", "900")
+    [line] = named()
+    assert line.startswith("warning: ")
+    assert "SHELFSYNC_RATE_LIMIT__WAIT_MAX_S" in line
+
+
 @pytest.mark.slow
 def test_a_role_of_the_receiver_that_an_older_version_made_is_named(here, stock, engine):
     stock("store-001")
