@@ -30,6 +30,7 @@ from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
 from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import missed_changes, quarantine, record
+from shelfsync.catalog.warehouse.acceptance import acceptance
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import until
@@ -538,7 +539,7 @@ def _accepted(context: Context, connection: Connection) -> Found:
             one.vendor,
         ): f"{one.vendor}: the platform accepted {one.accepted:,} of the last {one.reported:,}"
         f" SKUs sent. `shelfsync rejections list --vendor {one.vendor}`"
-        for one in record.acceptance(connection, skus=JUDGED_SKUS, hours=24)
+        for one in acceptance(connection, skus=JUDGED_SKUS, hours=24)
         if one.accepted < share * one.reported
     }
 

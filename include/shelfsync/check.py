@@ -354,12 +354,11 @@ def _no_heartbeat(settings: Settings) -> list[str]:
 def _short_lease(settings: Settings) -> list[str]:
     """A lease that ends while its holder waits for the rate limit, so that another process repeats the work."""
     lease_s, wait_s = settings.sync.lease_s, settings.rate_limit.wait_max_s
-    if lease_s > wait_s:
-        return []
-    return [
+    line = (
         f"SHELFSYNC_SYNC__LEASE_S is {lease_s:g} s, and a request may wait {wait_s:g} s for the rate limit, so another process would take over"
         " a store that is at work. Set it above SHELFSYNC_RATE_LIMIT__WAIT_MAX_S"
-    ]
+    )
+    return [line] if lease_s <= wait_s else []
 
 
 def new_ledger_warning(context: Context) -> str | None:

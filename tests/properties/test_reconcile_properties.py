@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from catalog_rows import snapshot
 from catalog_strategies import PRICES, SKUS, shelves
+from shelfsync.catalog.confirmed_by_export import with_confirmed
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.drift import differences
-from shelfsync.catalog.drift_cause import CAUSES, Evidence, find_causes, with_confirmed, with_resends
+from shelfsync.catalog.drift_action import with_resends
+from shelfsync.catalog.drift_cause import CAUSES, Evidence, find_causes
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import DRIFT, FIELDS, OBSERVED, SENDING
 

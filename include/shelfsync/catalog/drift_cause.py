@@ -1,8 +1,7 @@
 """Every difference between an observed state of the platform and shelfsync's own gets a cause, or confirms a value.
 
 The cause follows from what was sent and answered since the previous observation, never from missing answers. Causes that cannot be
-distinguished are `unknown`. A value is confirmed if its last sending has no outcome, and an observation that was requested after it shows
-exactly that value (I2).
+distinguished are `unknown`.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.confirmed_by_export import is_confirmed
 from shelfsync.catalog.drift import LISTED
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.item import shortest
-from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
+from shelfsync.schemas import BASELINE, DRIFT, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,33 +74,6 @@ def find_causes(differences: pa.Table, evidence: Evidence) -> Reconciled:
     return Reconciled(pa.Table.from_pylist(rows, schema=DRIFT), tuple(confirmed))
 
 
-def with_resends(baseline: pa.Table, drift: pa.Table) -> pa.Table:
-    """The baseline (BASELINE schema) in which drifted values (`drift`, DRIFT schema) are null, so that the next delta sends them again.
-
-    A null is no acknowledgement: the next delta sends what the ERP wants by then. With `active` the quantity is sent again, because the
-    platform derives one from the other. A SKU that the platform does not show is sent again whole.
-    """
-    skus = column(baseline, "sku")
-    columns = {name: column(baseline, name) for name in BASELINE.names}
-    for name in FIELDS:
-        because = {"quantity": ["active", "sku"]}.get(name, [name, "sku"])
-        of_field = drift.filter(pc.is_in(drift["field"], value_set=pa.array(because)))
-        drifted = pc.is_in(skus, value_set=column(of_field, "sku"))
-        columns[name] = pc.if_else(drifted, pa.scalar(None, columns[name].type), columns[name])
-    return pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
-
-
-def with_confirmed(baseline: pa.Table, observed: pa.Table, values: tuple[tuple[str, str], ...]) -> pa.Table:
-    """The baseline (BASELINE schema) with the values of these (SKU, field) from the observed state (OBSERVED schema)."""
-    skus = column(baseline, "sku")
-    shown = aligned(observed, skus, SHOWN)
-    columns = {name: column(baseline, name) for name in BASELINE.names}
-    for name in SHOWN:
-        confirmed = pa.array([sku for sku, which in values if which == name], pa.string())
-        columns[name] = pc.if_else(pc.is_in(skus, value_set=confirmed), shown[name], columns[name])
-    return pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
-
-
 @dataclass(frozen=True)
 class _Sent:
     job: int
@@ -139,11 +112,11 @@ class _Difference:
 
     @property
     def confirmed_by_observation(self) -> bool:
-        """The last sending has no outcome, and the observation shows the value that was sent."""
-        if not self.unconfirmed or self.late or not self.sent:
+        """See `is_confirmed`."""
+        if not self.sent:
             return False
-        last = self.sent[-1]
-        return last.state == "unaccounted" and self._value(last) is not None and self._value(last) == self.observed
+        last, shown = self.sent[-1], self.observed
+        return is_confirmed(self._value(last), shown, outcome=last.state, unconfirmed=self.unconfirmed, late=self.late)
 
     @property
     def decided_by_the_platform(self) -> bool:

@@ -11,7 +11,7 @@ from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
 from shelfsync.catalog.ledger import batches, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
-from shelfsync.catalog.steps import rejected_batch, rejected_skus, vendor_back_off
+from shelfsync.catalog.steps import failed_job, rejected_skus, vendor_back_off
 from shelfsync.catalog.steps.each_open_job import each_open_job
 from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
 from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
@@ -87,7 +87,7 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
     moved = without(with_unconfirmed(with_accepted(base.rows, items, outcomes), items, outcomes), gone)
     accepted, rejected = _by_state(outcomes)
     has_outcome = len(accepted) + len(rejected) > 0
-    failed = None if has_outcome else rejected_batch.failure_of(context, job, batch, items)
+    failed = None if has_outcome else failed_job.failure_of(context, job, batch, items)
     ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
 
     def also(connection: Connection) -> None:
@@ -96,7 +96,7 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
         rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted, released=released)
         job_row.end(connection, job.job_id, *ended, batches.moved(batch.batch_id, BatchState.DONE))
         if failed is not None:
-            rejected_batch.write_failure(context, connection, job, batch, failed)
+            failed_job.write_failure(context, connection, job, batch, failed)
         vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation, unless=batches.others_left(batch))
         record.JOB.copy(connection, [job.job_id])
 

@@ -13,7 +13,7 @@ from shelfsync.catalog.changed_rows import lay_over, of_last_file
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.reading_lock import alone_reading
 from shelfsync.catalog.ledger.readings import Reading
-from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.erp.changes_query import Changes
 from shelfsync.erp.control_file import CONTROL_FILE
 from shelfsync.erp.vendor_ids import VendorIds
@@ -148,7 +148,7 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             readings.move(connection, before.feed, before, cursor=changes.position.cursor, mark=changes.position.mark)
             change_files.write(connection, run.run_id, known_files, changes.files)
         record.RUN.copy(connection, [run.run_id])
-        record.replace_quarantine(connection, run.run_id, None, nameless)
+        quarantine.replace(connection, run.run_id, None, nameless)
     if new := sorted(strange - unlaid):
         log.warning(
             "extract: the changes have rows of %d vendors that no reading of the whole had yet, the first is %s; the next full sync takes them in",

@@ -22,7 +22,8 @@ from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.download_ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
-from shelfsync.platform.jobs.poll import Report, known, poll, received
+from shelfsync.platform.jobs.job_event import received
+from shelfsync.platform.jobs.poll import Report, known, poll
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
 from shelfsync.rows.result_limits import log_bytes_max, log_s_max

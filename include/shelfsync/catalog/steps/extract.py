@@ -21,7 +21,7 @@ from shelfsync.catalog.steps.changes import (
     read_changed,
 )
 from shelfsync.catalog.steps.total_rows import of_no_store
-from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.erp.complete_extract import none_of
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
@@ -196,7 +196,7 @@ def _write(
         vendors.take_in(connection, files)
         record.VENDOR.copy(connection, sorted(came))
         record.RUN.copy(connection, [run.run_id])
-        record.replace_quarantine(connection, run.run_id, None, nameless)
+        quarantine.replace(connection, run.run_id, None, nameless)
         if columns:
             source_columns.note(connection, run.run_id, columns, dry_run=run.dry_run)
 

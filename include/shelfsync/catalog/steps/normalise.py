@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps import same_rows
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import restored
-from shelfsync.catalog.warehouse import missed_changes, record
+from shelfsync.catalog.warehouse import missed_changes, quarantine
 from shelfsync.errors import DataError
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
@@ -144,7 +144,7 @@ def _missed(context: Context, row: VendorRun, found: Normalised, known: Known) -
 
 def _record(connection: Connection, row: VendorRun, result: Normalised, **values: Any) -> None:
     """The quarantine to the warehouse, the counts and `values` to the vendor's row of the run."""
-    record.replace_quarantine(connection, row.run_id, row.vendor, result.quarantine)
+    quarantine.replace(connection, row.run_id, row.vendor, result.quarantine)
     counts = {
         "rows_snapshot": result.snapshot.num_rows,
         "rows_quarantined": result.rows_quarantined,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.confirmed_by_export import with_confirmed
 from shelfsync.catalog.drift import differences, undecided
-from shelfsync.catalog.drift_action import with_action
-from shelfsync.catalog.drift_cause import find_causes, products, with_confirmed, with_resends
+from shelfsync.catalog.drift_action import with_action, with_resends
+from shelfsync.catalog.drift_cause import find_causes, products
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
 from shelfsync.catalog.steps.evidence import evidence_of

@@ -15,7 +15,7 @@ from shelfsync.catalog.steps.acknowledge import acknowledge
 from shelfsync.catalog.steps.confirm import confirm
 from shelfsync.catalog.steps.deliver import deliver
 from shelfsync.catalog.warehouse import record
-from shelfsync.platform.jobs.poll import record_late_events
+from shelfsync.platform.jobs.job_event import record_late_events
 from shelfsync.platform.jobs.table import State
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import shelfsync
 from shelfsync import metrics
 from shelfsync.catalog.ledger import runs, same_rows
-from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.warehouse import quarantine
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import in_one_line
@@ -61,7 +61,7 @@ def pass_over(context: Context, run: Run, names: Sequence[str]) -> list[str]:
         return list(names)
     with context.engine.begin() as connection:
         ended = same_rows.repeat(connection, run.run_id, same)
-        record.clear_quarantine(connection, run.run_id, ended)
+        quarantine.clear(connection, run.run_id, ended)
         holds.expire(connection, subject=Subject.CATALOG)  # as the guards do: of these vendors they see nothing
     metrics.count("extract.vendors.same", len(ended))
     log.info("extract: %d of %d vendors were read again, the same", len(ended), len(names))

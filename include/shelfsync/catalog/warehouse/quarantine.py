@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.warehouse import tables
 from shelfsync.errors import Alarm
+from shelfsync.store.bulk import among, copy_into
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
 
@@ -107,3 +110,17 @@ def unusable_lines(found: list[dict[str, Any]]) -> list[str]:
     is_unreadable = all(row["reason"] == "row_unreadable" for row in found)
     remedy = "Correct these lines, or the delimiter and the quotes" if is_unreadable else "Correct the vendor column"
     return [Alarm.UNUSABLE_ROWS.line(f"{line} {remedy} of the ERP; `shelfsync quarantine` shows the rows")]
+
+
+def replace(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:
+    """The quarantined rows of one vendor of one run (None: rows that name no vendor), in place of the earlier ones."""
+    table, named = tables.quarantine, vendor or ""
+    connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == named))
+    unnamed = rows.drop_columns(["vendor"]) if "vendor" in rows.column_names else rows
+    copy_into(connection, "warehouse.quarantine", unnamed, run_id=run_id, vendor=named)
+
+
+def clear(connection: Connection, run_id: int, vendors: Sequence[str]) -> None:
+    """Removes what an earlier reading of this run quarantined of these vendors."""
+    table = tables.quarantine
+    connection.execute(table.delete().where(table.c.run_id == run_id, among(table.c.vendor, vendors)))

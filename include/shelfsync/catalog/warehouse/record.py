@@ -5,7 +5,7 @@ Runs, vendors and jobs mirror the ledger, as declared here. Quarantined rows and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -16,13 +16,12 @@ from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
-from shelfsync.store.bulk import among, copy_into
-from shelfsync.store.metadata import after, instant
+from shelfsync.store.bulk import copy_into
+from shelfsync.store.metadata import instant
 from shelfsync.store.mirror import Mirror
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -141,54 +140,6 @@ def polled_since(connection: Connection, at: dt.datetime, *, most: int) -> int:
     polled = sa.and_(_job.kind == Kind.CATALOG, _job.ended_at > at, _end_reported_by() == "poll")
     some = sa.select(_job.job_id).where(polled).limit(most).subquery()
     return connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
-
-
-class Acceptance(NamedTuple):
-    """What the platform reported of a store's last SKUs."""
-
-    vendor: str
-    reported: int
-    accepted: int
-
-
-def acceptance(connection: Connection, *, skus: int, hours: float) -> list[Acceptance]:
-    """Each vendor's last results of these hours: the newest jobs that together have so many SKUs. A vendor with fewer is left out.
-
-    A new SKU that the platform rejects does not count once it has accepted any SKU of the vendor: it may have to create the product first.
-    """
-    since, outcome, earlier = after(-hours * 3600), tables.sku_outcome.c, job_table.alias()
-    new = sa.and_(outcome.job_id == _job.job_id, outcome.known_at > since, outcome.change == "new")
-    rejected = sa.select(sa.func.count()).where(new, outcome.state == "rejected").scalar_subquery()
-    known = sa.exists().where(earlier.c.vendor == _job.vendor, earlier.c.kind == Kind.CATALOG, earlier.c.accepted > 0)
-    of_new = sa.case((sa.and_(_job.rejected > 0, known), rejected), else_=0)
-    ended = sa.and_(_job.kind == Kind.CATALOG, _job.ended_at > since)
-    judged = (_job.accepted + _job.rejected + _job.unaccounted - of_new).label("reported")
-    jobs = sa.select(_job.vendor, _job.job_id, _job.ended_at, _job.accepted, judged).where(ended).subquery()
-    order = (jobs.c.ended_at.desc(), jobs.c.job_id.desc())
-    newer = sa.func.sum(jobs.c.reported).over(partition_by=jobs.c.vendor, order_by=order) - jobs.c.reported
-    last = sa.select(*jobs.c, newer.label("newer")).where(jobs.c.reported > 0).subquery()
-    total = sa.func.sum(last.c.reported)
-    statement = (
-        sa.select(last.c.vendor, total, sa.func.sum(last.c.accepted))
-        .where(last.c.newer < skus)
-        .group_by(last.c.vendor)
-        .having(total >= skus)
-    )
-    return [Acceptance(row[0], int(row[1]), int(row[2])) for row in connection.execute(statement)]
-
-
-def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:
-    """The quarantined rows of one vendor of one run (None: rows that name no vendor), in place of the earlier ones."""
-    table, named = tables.quarantine, vendor or ""
-    connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == named))
-    unnamed = rows.drop_columns(["vendor"]) if "vendor" in rows.column_names else rows
-    copy_into(connection, "warehouse.quarantine", unnamed, run_id=run_id, vendor=named)
-
-
-def clear_quarantine(connection: Connection, run_id: int, vendors: Sequence[str]) -> None:
-    """Removes what an earlier reading of this run quarantined of these vendors."""
-    table = tables.quarantine
-    connection.execute(table.delete().where(table.c.run_id == run_id, among(table.c.vendor, vendors)))
 
 
 def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table, *, first: bool = False) -> None:

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from partner_api.errors import DownloadSlowError
 from shelfsync.platform.jobs.job import reason_of
-from shelfsync.platform.jobs.poll import known, received_of
+from shelfsync.platform.jobs.job_event import received_of
+from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.result import download
 from shelfsync.platform.jobs.table import State
 

@@ -3,57 +3,28 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
-
 from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
-from shelfsync import metrics
-from shelfsync.errors import DataError
-from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as row
-from shelfsync.platform.jobs.job import reason_of, stops_every_job
+from shelfsync.platform.jobs.ended_status import has_ended
+from shelfsync.platform.jobs.job_event import believable, received
 from shelfsync.platform.jobs.status_call import PRESENT_S, found_absent, found_present, is_forbidden, status_call
-from shelfsync.platform.jobs.table import ENDED_STATES
 from shelfsync.storable import text as storable_text
-from shelfsync.store.metadata import one_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.context import Context
-    from shelfsync.inbox.events import JobEvent
-    from shelfsync.platform.jobs.job import Answer, Job, JobKind
+    from shelfsync.platform.jobs.job import Answer, Job
     from shelfsync.platform.jobs.status_call import StatusCalls
 
 log = logging.getLogger(__name__)
 
 TEXT_CHARACTERS_MAX = 8192
 """The longest text of an answer that is stored, as long as a link may be."""
-_LATE = f"""
-UPDATE inbox.event AS late SET processed_at = clock_timestamp()
-WHERE late.kind = 'job' AND late.processed_at IS NULL AND EXISTS (
-    SELECT 1 FROM ledger.job AS ended WHERE ended.platform_job_id = late.platform_job_id AND ended.{one_of(ENDED_STATES)})
-"""  # noqa: S608
-AT_WORK = frozenset(
-    {
-        *("QUEUED", "IN_PROGRESS"),  # the interface's (3.3); the others are usual words for the same
-        *(
-            "PROCESSING",
-            "PENDING",
-            "RUNNING",
-            "STARTED",
-            "WAITING",
-            "SUBMITTED",
-            "ACCEPTED",
-            "CREATED",
-            "NEW",
-            "SCHEDULED",
-        ),
-    }
-)
-"""States of a job that has not ended. With any other word, a link to the result is there because the job has ended."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +48,6 @@ class Report:
     """The platform's status call has just returned that the job has not ended, whatever an event reports."""
 
 
-def received(context: Context, connection: sa.Connection, job: Job) -> Sequence[Any]:
-    """The events of this job in the inbox, for `known`."""
-    return received_of(context, connection, [job])[job.job_id]
-
-
-def received_of(context: Context, connection: sa.Connection, jobs: Sequence[Job]) -> dict[int, Sequence[Any]]:
-    """The same for many jobs in one statement, by `job_id`."""
-    numbers = {
-        job.job_id: job.platform_job_id
-        for job in jobs
-        if job.platform_job_id is not None and context.kinds[job.kind].has_event
-    }
-    found = events.of_jobs(connection, numbers.values())
-    return {job.job_id: found.get(numbers.get(job.job_id, ""), ()) for job in jobs}
-
-
 def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Report:
     """What inbox and ledger have of this job; sends nothing. An event that cannot count is quarantined and changes nothing.
 
@@ -104,7 +59,7 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
     if rows is None:
         with context.engine.connect() as connection:
             rows = received(context, connection, job)
-    believed = _believable(context, job, rows)
+    believed = believable(context, job, rows)
     event = believed[0] if believed else None
     links = {each.download_url: ResultLink(each.download_url, each.event_id) for each in believed if each.download_url}
     if job.result_url:
@@ -112,51 +67,11 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
     status = event.status if event and (event.status or "").upper() in kind.ended else job.platform_status
     if event is not None and event.download_url and (status or "").upper() not in kind.ended:
         status = None  # a link to the log takes precedence over an older report without it
-    ended = _has_ended(kind, status, linked=bool(links))
+    ended = has_ended(kind, status, linked=bool(links))
     feedback = job.feedback
     if feedback is None and event is not None and isinstance(event.feedback, list):
         feedback = storable(event.feedback)
     return Report(status, tuple(links.values()), feedback, ended)
-
-
-def _has_ended(kind: JobKind, status: str | None, *, linked: bool) -> bool:
-    """True for COMPLETED and FAILED, of a promotion for DUPLICATE too (`kind.ended`); and with a link to a result, unless it is at work."""
-    word = re.sub(r"[\s-]+", "_", (status or "").strip().upper())
-    return word in kind.ended or (linked and word not in AT_WORK)
-
-
-def _believable(context: Context, job: Job, rows: Sequence[Any]) -> list[JobEvent]:
-    """The events of this job that may count, the best first; an error in one stops no other."""
-    believed = []
-    for raw in rows:
-        try:
-            event = events.read_event(raw)
-            _check(context, job, event)
-        except Exception as error:
-            if stops_every_job(error):
-                raise
-            quarantine(context, raw.event_id, reason_of(error))
-        else:
-            believed.append(event)
-    return events.best_first(believed)
-
-
-def _check(context: Context, job: Job, event: JobEvent) -> None:
-    """Raises DataError if the event cannot be about this job, and LinkNotAllowedError if its link leads to no allowed address."""
-    if job.after_event is not None and event.event_id <= job.after_event:
-        raise DataError("it came before the request that its job belongs to was sent")
-    if event.vendor not in {None, job.of_vendor}:
-        raise DataError(f"it names vendor {event.vendor}, and its job is one of vendor {job.of_vendor}")
-    if event.download_url is not None:
-        context.open_platform().check_link(event.download_url)
-
-
-def quarantine(context: Context, event_id: int, reason: str) -> None:
-    """Quarantines an event; `shelfsync inbox list` shows it with its reason."""
-    log.error("event %d is quarantined: %s", event_id, reason)
-    metrics.count("inbox.events.quarantined")
-    with context.engine.begin() as connection:
-        events.quarantine(connection, event_id, reason)
 
 
 def poll(context: Context, job: Job, *, rows: Sequence[Any] | None = None, calls: StatusCalls | None = None) -> Report:
@@ -221,7 +136,7 @@ def _store(context: Context, job: Job, answer: Answer, rows: Sequence[Any] | Non
         rows = received(context, connection, now) if rows is None else rows
     report = known(context, now, rows)
     linked = bool(answer.result_url or report.links)
-    return replace(report, at_work=answer.status is not None and not _has_ended(kind, answer.status, linked=linked))
+    return replace(report, at_work=answer.status is not None and not has_ended(kind, answer.status, linked=linked))
 
 
 def postpone(context: Context, job: Job) -> None:
@@ -229,12 +144,6 @@ def postpone(context: Context, job: Job) -> None:
     pause_s = context.kinds[job.kind].pace(context.settings).pause_s(job.polls)
     with context.engine.begin() as connection:
         row.reported(connection, job.job_id, poll_after_s=pause_s)
-
-
-def record_late_events(context: Context) -> None:
-    """Records events that came after the end of their job as processed. They change nothing."""
-    with context.engine.begin() as connection:
-        connection.execute(sa.text(_LATE))
 
 
 def storable(value: Any) -> Any:

@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, TypeVar
 
 from shelfsync.platform.jobs.job import blames_the_file, is_final, reason_of, stops_every_link
-from shelfsync.platform.jobs.poll import quarantine
+from shelfsync.platform.jobs.job_event import quarantine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

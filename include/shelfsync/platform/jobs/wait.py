@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import ThrottledError, UnavailableError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
-from shelfsync.platform.jobs.poll import Report, known, poll, postpone, received_of
+from shelfsync.platform.jobs.job_event import received_of
+from shelfsync.platform.jobs.poll import Report, known, poll, postpone
 from shelfsync.platform.jobs.table import Kind, State
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.jobs.job import database_is_away, reason_of
-from shelfsync.platform.jobs.poll import known, received_of
+from shelfsync.platform.jobs.job_event import received_of
+from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import poll_overdue
 from shelfsync.promotions.ledger import jobs as promotion_jobs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.platform.jobs.poll import record_late_events
+from shelfsync.platform.jobs.job_event import record_late_events
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import poll_due
 from shelfsync.promotions.ledger import jobs as promotion_jobs

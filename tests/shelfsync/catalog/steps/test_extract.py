@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.catalog.snapshot import nameless
-from shelfsync.catalog.warehouse import record
+from shelfsync.catalog.warehouse import quarantine
 from shelfsync.rows.item import RAW_CHARACTERS_MAX
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
@@ -28,7 +28,7 @@ def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text
             "INSERT INTO warehouse.sync_run (run_id, run_key, kind, dry_run, state, started_at)"
             " VALUES (1, 'k', 'full', false, 'running', now())"
         )
-        record.replace_quarantine(connection, 1, None, rows)
+        quarantine.replace(connection, 1, None, rows)
         kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
     assert (kept.sku, kept.reason) == (None, "vendor_missing")
     assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:RAW_CHARACTERS_MAX]

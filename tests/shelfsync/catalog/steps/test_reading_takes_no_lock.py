@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.steps import rejected_batch, vendor_back_off
+from shelfsync.catalog.steps import failed_job, vendor_back_off
 from shelfsync.warehouse.every_table import metadata
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ READINGS = {
     "inbox": lambda shop: shop.world.app.inbox.listed(),
     "orders": lambda shop: shop.world.app.orders.orders(),
     "backtest": lambda shop: shop.world.app.holds.backtest(),
-    "the cause of a failed job": lambda shop: rejected_batch.failure_of(shop.world.app.context, *_newest_job(shop)),
+    "the cause of a failed job": lambda shop: failed_job.failure_of(shop.world.app.context, *_newest_job(shop)),
     "a vendor that waits": lambda shop: vendor_back_off.raise_if_waiting(shop.world.app.context, VENDOR, "FAILED"),
 }
 

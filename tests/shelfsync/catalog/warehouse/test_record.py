@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shelfsync.catalog.warehouse import record, tables
-from shelfsync.schemas import PRICE, QUARANTINE
+from shelfsync.schemas import PRICE
 from shelfsync.store.bulk import copy_into
 
 texts = st.text(st.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=20)
@@ -73,37 +73,6 @@ def test_times_come_through_a_load_to_the_microsecond(engine, times, cut):
         copy_into(connection, "copied", rows)
         assert list(connection.execute(sa.text("SELECT at FROM copied ORDER BY place")).scalars()) == times
         connection.rollback()
-
-
-def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
-    run_id, _ = job
-
-    def put(vendor, numbers):
-        rows = [
-            {
-                "row_number": number,
-                "vendor": vendor,
-                "sku": None,
-                "field": "sku",
-                "reason": "sku_missing",
-                "message": "no sku",
-                "raw": "{}",
-                "row_sent": False,
-            }
-            for number in numbers
-        ]
-        with engine.begin() as connection:
-            record.replace_quarantine(connection, run_id, vendor, pa.Table.from_pylist(rows, schema=QUARANTINE))
-
-    put("store-001", [1, 2])
-    put("store-002", [3])
-    put(None, [9])
-    put("store-001", [2])
-    with engine.connect() as connection:
-        kept = connection.execute(
-            sa.select(tables.quarantine.c.vendor, tables.quarantine.c.row_number).order_by("row_number")
-        )
-        assert kept.all() == [("store-001", 2), ("store-002", 3), ("", 9)]
 
 
 def test_a_load_that_breaks_off_leaves_nothing(engine, job):

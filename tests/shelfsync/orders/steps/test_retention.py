@@ -100,7 +100,10 @@ def test_orders_leave_the_ledger_and_much_later_the_warehouse(world):
         f"UPDATE ledger.picking_result SET received_at = now() - interval '91 days' {mine}",
         f"UPDATE ledger.lease SET until_at = now() - interval '3 days' WHERE vendor = 'order:{old['order_id']}'",
     )
-    of_young = {table: world.rows(f"SELECT count(*) FROM {table} WHERE {whose}", id=young["order_id"])[0][0] for table, whose in LEDGER_TABLES.items()}
+    of_young = {
+        table: world.rows(f"SELECT count(*) FROM {table} WHERE {whose}", id=young["order_id"])[0][0]
+        for table, whose in LEDGER_TABLES.items()
+    }
     assert 0 not in of_young.values()
     world.app.remove_expired()
     assert {table: world.rows(f"SELECT count(*) FROM {table}")[0][0] for table in LEDGER_TABLES} == of_young

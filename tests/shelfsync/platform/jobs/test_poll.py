@@ -10,8 +10,6 @@ from polled_jobs import PAUSES, REJECTED, VENDORS, asked, put_at_the_deadline, s
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.errors import TryAgainError
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs import poll
-from shelfsync.platform.jobs.table import Kind
 
 THROTTLED = {
     "429": {"kind": "status_429", "retry_after": "0"},
@@ -151,14 +149,3 @@ def test_an_answer_that_comes_after_the_end_of_an_export_puts_no_link_back(make_
         link = "https://files/1?signature=x"
         job_row.reported(connection, stale.job_id, platform_status="IN_PROGRESS", result_url=link, poll_after_s=1)
     assert world.rows("SELECT result_url, platform_status = 'IN_PROGRESS' FROM ledger.job") == [(None, False)]
-
-
-@pytest.mark.parametrize(
-    ("word", "ended"),
-    [
-        *((word, False) for word in ("QUEUED", "in progress", "In-Progress", "PROCESSING", "running", "PENDING ")),
-        *((word, True) for word in ("COMPLETED", "failed", "PARTIALLY_DONE", "unknown", "", None)),
-    ],
-)
-def test_a_link_beside_a_word_of_work_is_no_end(world, word, ended):
-    assert poll._has_ended(world.app.context.kinds[Kind.CATALOG], word, linked=True) is ended
