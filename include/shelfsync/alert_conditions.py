@@ -26,8 +26,8 @@ from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import change_files, extracts, rejections, runs, source_columns, vendors
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.state import RunState
-from shelfsync.catalog.steps.extract import NO_ROWS
 from shelfsync.catalog.steps.status import status
+from shelfsync.catalog.steps.store_without_rows import NO_ROWS
 from shelfsync.catalog.store_condition import is_late
 from shelfsync.catalog.warehouse import missed_changes, quarantine, record
 from shelfsync.catalog.warehouse.acceptance import acceptance

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from shelfsync.alerts.kind import KINDS, Severity
-from shelfsync.catalog.count import NAMES
+from shelfsync.catalog.sku_state import NAMES
 from shelfsync.metrics import prometheus_name
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import SKUS
 from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, suppress_no_ops, with_buffers
+from shelfsync.catalog.sales_buffers import KNOWN_BUFFERS, Buffers
+from shelfsync.catalog.suppression import suppress_no_ops, with_buffers
 from shelfsync.schemas import BASELINE, DELTA, FIELDS
 
 FEW = st.integers(0, 4)

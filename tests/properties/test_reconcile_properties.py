@@ -13,7 +13,7 @@ from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.drift import differences
 from shelfsync.catalog.drift_action import with_resends
 from shelfsync.catalog.drift_cause import CAUSES, Evidence, find_causes
-from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
+from shelfsync.catalog.sales_buffers import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import DRIFT, FIELDS, OBSERVED, SENDING
 
 _shown = st.fixed_dictionaries(

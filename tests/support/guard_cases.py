@@ -9,8 +9,9 @@ from catalog_rows import shelf, snapshot
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History, last_categories
 from shelfsync.catalog.guards import Guarded, apply_guards
-from shelfsync.catalog.suppression import Buffers, with_buffers
-from shelfsync.catalog.suppression import known_buffers as buffers
+from shelfsync.catalog.sales_buffers import Buffers
+from shelfsync.catalog.sales_buffers import known_buffers as buffers
+from shelfsync.catalog.suppression import with_buffers
 from shelfsync.settings import GuardSettings
 
 CATEGORIES = ("dairy", "drinks", "bakery", "sweets", "frozen")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
+from shelfsync.catalog.sales_buffers import KNOWN_BUFFERS, Buffers
 from shelfsync.rows.alignment import aligned, column, differs
 from shelfsync.rows.item import shortest
 from shelfsync.schemas import BASELINE, SHOWN

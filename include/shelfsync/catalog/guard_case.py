@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.suppression import sold_out
+from shelfsync.catalog.sales_buffers import sold_out
 from shelfsync.rows.alignment import aligned, any_of, column, differs
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
-    from shelfsync.catalog.suppression import AtBuffer
+    from shelfsync.catalog.sales_buffers import AtBuffer
     from shelfsync.settings import GuardSettings
 
 PRICE_FIELDS = ("price",)

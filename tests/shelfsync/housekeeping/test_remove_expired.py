@@ -2,53 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from lake_files import lake_files
-from shelfsync.housekeeping.remove_expired import needed_paths, sweep
-from shelfsync.store.lake import Lake
+from lake_files import age, lake_files
+from shelfsync.housekeeping.unused_files import needed_paths
 
 PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 MOMENT = 1e-7
 """Days: everything is older than this."""
-
-
-def _lived(world):
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.erp.put("store-001", "b", "oops")
-    world.sync("full")
-    for price in ("2.00", "3.00", "4.00"):
-        world.erp.put("store-001", "a", price)
-        world.sync("delta")
-
-
-@pytest.fixture
-def lived(world_after):
-    """A vendor with a history of runs, all of it older than its retention."""
-    days = (
-        "run_days",
-        "snapshot_days",
-        "baseline_days",
-        "observation_days",
-        "event_days",
-        "quarantine_days",
-        "history_days",
-        "repeated_outcome_days",
-    )
-    return world_after(_lived, housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
-
-
-def _age(world, hours: float = 2) -> None:
-    for name in lake_files(world):
-        file = Path(world.settings.lake, name)
-        then = file.stat().st_mtime - hours * 3600
-        os.utime(file, (then, then))
 
 
 def _counts(world) -> dict[str, int]:
@@ -64,7 +28,7 @@ def _used(world) -> set[str]:
 
 @pytest.mark.slow
 def test_old_runs_go_and_the_state_in_force_stays(lived):
-    _age(lived)
+    age(lived)
     before = lake_files(lived)
     result = lived.app.remove_expired()
     counts = _counts(lived)
@@ -76,7 +40,7 @@ def test_old_runs_go_and_the_state_in_force_stays(lived):
 
 @pytest.mark.slow
 def test_a_second_time_nothing_more_goes(lived):
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     again = lived.app.remove_expired()
     assert (again["rows"], again["files_removed"]) == ({}, 0)
@@ -84,7 +48,7 @@ def test_a_second_time_nothing_more_goes(lived):
 
 @pytest.mark.slow
 def test_after_it_the_path_goes_on_as_before(lived):
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     assert lived.sync("delta")["sent"] == 0, "what was acknowledged is still known"
     lived.erp.put("store-001", "a", "5.00")
@@ -97,7 +61,7 @@ def test_after_it_the_path_goes_on_as_before(lived):
 def test_what_is_in_flight_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     run_id, vendors = lived.begin("delta", upto="deliver")
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     lived.app.wait(run_id, vendors)
     for word in ("confirm", "acknowledge"):
@@ -110,7 +74,7 @@ def test_what_is_in_flight_stays_whole(lived):
 def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     lived.begin("delta", upto="batch")
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     lived.app.recover()
     lived.sync("delta")
@@ -122,7 +86,7 @@ def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
     lived.app.restore("store-001", at=first, **order)
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     lived.sync("delta")
     assert lived.shown()["a"]["price"] == 1
@@ -131,7 +95,7 @@ def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
 @pytest.mark.slow
 def test_a_state_whose_file_is_gone_is_put_together_again_from_the_history(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
-    _age(lived)
+    age(lived)
     lived.app.remove_expired()
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
     assert lived.app.restore("store-001", at=first, **order)["changes"] == 1
@@ -146,7 +110,7 @@ def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
     for price in ("1.00", "1.10", "1.20"):
         world.erp.put("store-001", "a", price)
         world.sync("delta")
-    _age(world)
+    age(world)
     result = world.app.remove_expired()
     kinds = [name.split("/")[0] for name in lake_files(world)]
     assert result["rows"] == {}
@@ -161,7 +125,7 @@ def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     run_id, _ = lived.begin("delta", upto=upto)
     lived.erp.put("store-001", "a", "7.00")
     lived.sync("delta")
-    _age(lived)
+    age(lived)
     assert lived.app.remove_expired(dry_run=True)["runs_closed"] == 1
     result = lived.app.remove_expired()
     assert result["runs_closed"] == 1
@@ -231,7 +195,7 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     world.sync("delta")
     states = {row.state for row in world.rows("SELECT state FROM ledger.vendor_run")}
     assert {"busy", "planned"} <= states
-    _age(world)
+    age(world)
     world.app.remove_expired()
     kinds = [name.split("/")[0] for name in lake_files(world)]
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
@@ -259,35 +223,8 @@ def test_a_hold_that_is_open_or_was_declined_is_remembered_and_one_that_is_over_
 
 
 @pytest.mark.slow
-def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
-    _age(lived)
-    path = lived.app.context.lake.write_bytes("log", "store-001", ".csv", b"just written")
-    lived.app.remove_expired()
-    assert lived.app.context.lake.exists(path)
-
-
-@pytest.mark.slow
-def test_a_file_that_is_published_again_is_young_again(lived):
-    lake = lived.app.context.lake
-    path = lake.write_bytes("log", "store-001", ".csv", b"the same content")
-    _age(lived)
-    lake.write_bytes("log", "store-001", ".csv", b"the same content")
-    lived.app.remove_expired()
-    assert lake.exists(path)
-
-
-@pytest.mark.slow
-def test_what_a_dead_process_left_half_written_goes(lived):
-    torn = Path(lived.settings.lake, ".staging", "torn.parquet")
-    torn.write_bytes(b"PAR1")
-    _age(lived)
-    lived.app.remove_expired()
-    assert not torn.exists()
-
-
-@pytest.mark.slow
 def test_a_dry_run_counts_and_removes_nothing(lived):
-    _age(lived)
+    age(lived)
     before = lake_files(lived), _counts(lived)
     result = lived.app.remove_expired(dry_run=True)
     assert sum(result["rows"].values()) > 0
@@ -299,44 +236,9 @@ def test_nothing_goes_before_its_time(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
-    _age(world, hours=100)
+    age(world, hours=100)
     result = world.app.remove_expired()
     assert (result["rows"], result["files_removed"]) == ({}, 0)
-
-
-def test_a_remote_lake_reports_the_age_of_its_files_too():
-    lake = Lake("memory://swept")
-    path = lake.write_bytes("log", "store-001", ".csv", b"x")
-    (file,) = lake.files("log/store-001")
-    assert (list(lake.folders()), file.path, file.bytes) == (["log/store-001"], path, 1)
-    assert lake.remove(path, not_after=file.modified_at) is False
-    assert lake.remove(path, not_after=file.modified_at + timedelta(seconds=1)) is True
-    assert not lake.exists(path)
-
-
-@pytest.mark.slow
-def test_what_is_in_use_is_never_swept(world):
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.sync("full")
-    _age(world)
-    assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
-
-
-@pytest.mark.slow
-def test_a_file_that_many_runs_name_counts_once(world):
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.sync("full")
-    for price in ("1.10", "1.00", "1.10"):
-        world.erp.put("store-001", "a", price)
-        world.sync("delta")
-    rows, files = world.rows("SELECT count(snapshot_path), count(DISTINCT snapshot_path) FROM ledger.feed")[0]
-    assert rows > files
-    with world.app.context.engine.connect() as connection:
-        for select in needed_paths(connection, timedelta(days=1)):
-            paths = connection.execute(select).scalars().all()
-            assert len(paths) == len(set(paths)), str(select)
 
 
 @pytest.mark.slow
@@ -378,7 +280,7 @@ def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
                 )
             )
     shop.erp.drop("over")
-    _age(shop.world)
+    age(shop.world)
     shop.world.app.remove_expired()
     assert shop.rows("SELECT campaign FROM ledger.promotion") == [("runs",)]
     assert shop.rows("SELECT campaign FROM warehouse.promotion") == [("runs",)]

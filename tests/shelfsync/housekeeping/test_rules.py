@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from lake_files import lake_files
-from shelfsync.housekeeping.remove_expired import path_columns, prune
+from shelfsync.housekeeping.remove_expired import prune
 from shelfsync.housekeeping.rules import rules
+from shelfsync.housekeeping.unused_files import path_columns
 from shelfsync.settings import HousekeepingSettings
 from shelfsync.warehouse.every_table import metadata
 

@@ -31,7 +31,7 @@ NUMBERS = {
     "absent": "On sale, and not in an extract that is not proven complete: they stay on sale",
     "quarantined": "Rows that cannot be sent",
 }
-"""Each number and its meaning; catalog.count defines them."""
+"""Each number and its meaning; catalog.sku_state defines them."""
 
 vendor_count = sa.Table(
     "vendor_count",

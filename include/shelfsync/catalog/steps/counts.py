@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.catalog.count import NAMES, Carried, Counts, count, differing, sentence, states, total
 from shelfsync.catalog.ledger import vendor_counts
+from shelfsync.catalog.sku_state import NAMES, Carried, Counts, count, differing, sentence, states, total
 from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE, SNAPSHOT
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RULES = "3"
-"""Change it together with the definition in catalog.count: every vendor is counted again."""
+"""Change it together with the definition in catalog.sku_state: every vendor is counted again."""
 
 
 def counts(context: Context, vendors: Sequence[str] | None = None) -> dict[str, Counts | None]:
@@ -56,7 +56,7 @@ def with_facts(context: Context, vendors: Sequence[str] | None = None) -> list[t
 
 
 def together(context: Context, vendors: Sequence[str]) -> dict[str, int] | None:
-    """The sums over these vendors by the names of catalog.count; None: there is no vendor, or the numbers of one are unknown."""
+    """The sums over these vendors by the names of catalog.sku_state; None: there is no vendor, or the numbers of one are unknown."""
     found = list(counts(context, vendors).values())
     known = [one for one in found if one is not None]
     return asdict(total(known)) if known and len(known) == len(found) else None

@@ -18,9 +18,9 @@ from shelfsync.catalog.ledger.compared import for_diff
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.absent import without_removals
+from shelfsync.catalog.steps.buffer_rules import buffers_of, rules_of
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
-from shelfsync.catalog.steps.sales_buffers import buffers_of, rules_of
-from shelfsync.catalog.suppression import Buffers, Rule, Suppressed, suppress_no_ops, with_buffers
+from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 from shelfsync.errors import DataError
 from shelfsync.schemas import ABSENT, BASELINE
 from shelfsync.vendors.isolation import Skip, StepReport
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.catalog.sales_buffers import Buffers, Rule
     from shelfsync.context import Context
 
 

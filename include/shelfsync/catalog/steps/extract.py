@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +19,10 @@ from shelfsync.catalog.steps.changes import (
     quarantined,
     read_changed,
 )
+from shelfsync.catalog.steps.store_without_rows import why_it_fails
 from shelfsync.catalog.steps.total_rows import of_no_store
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.erp.complete_extract import none_of
-from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
 from shelfsync.outages import erp_asked
 from shelfsync.platform.credentials_check import check_chain
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NO_ROWS = "not one row in the extract"
-"""What begins the error of a store whose rows have all left the ERP."""
 in_report = logs.in_report(__name__)
 
 
@@ -191,7 +188,7 @@ def _write(
         known = vendors.known_vendors(connection)
         new = {name for name in came if not known.get(name)}  # the platform acknowledged nothing of them yet
         missing = (asked or known.keys()) - came
-        why = failed | {name: _missing(context, name, known.get(name, 0), new) for name in missing}
+        why = failed | {name: why_it_fails(context, name, known.get(name, 0), new) for name in missing}
         vendor_runs.begin_all(connection, run.run_id, number, {name: vendor_runs.unread(why[name]) for name in why})
         vendors.take_in(connection, files)
         record.VENDOR.copy(connection, sorted(came))
@@ -228,24 +225,3 @@ def _begin(
     }
     vendor_runs.begin_all(connection, run.run_id, number, read)
     return number
-
-
-def _missing(context: Context, name: str, skus: int, new: Collection[str]) -> str:
-    """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9).
-
-    If a vendor that the platform never acknowledged differs from it only in case, signs or leading zeros, no store has closed.
-    """
-    theirs = [one for one in VendorIds.of(context.settings.erp).erp_ids([name]) if one != name]
-    called = f" (the ERP's store {theirs[0]})" if theirs else ""
-    what = f"{NO_ROWS}{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
-    if alike := sorted(one for one in new if one != name and _letters(one) == _letters(name)):
-        return f"{what} The extract has {alike[0]!r}, which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS, or correct the ERP"
-    return (
-        f"{what} Check the ERP; if the store has closed for good, run `shelfsync forget {name} --take-off-sale --reason TEXT`, which takes its"
-        " products off sale first (docs/how-to/close-a-store.md)"
-    )
-
-
-def _letters(vendor: str) -> str:
-    """Its letters and digits, whatever their case, without zeros before a number."""
-    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", vendor.casefold()))

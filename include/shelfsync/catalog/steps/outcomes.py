@@ -17,9 +17,9 @@ from shelfsync import metrics
 from shelfsync.catalog.baseline import with_unconfirmed
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.priority_split import priorities
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
+from shelfsync.catalog.stop_sell import priorities
 from shelfsync.catalog.warehouse import record
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row

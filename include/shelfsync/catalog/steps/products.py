@@ -17,8 +17,8 @@ from sqlalchemy.exc import DBAPIError
 
 from shelfsync.catalog.assortment.product_categories import skus_of_category
 from shelfsync.catalog.assortment.product_names import with_names
-from shelfsync.catalog.count import COLUMNS as COUNTED
 from shelfsync.catalog.ledger import rejections, restorations, vendor_counts
+from shelfsync.catalog.sku_state import COLUMNS as COUNTED
 from shelfsync.catalog.steps.counts import products, with_facts
 from shelfsync.errors import DataError, some_of
 from shelfsync.rows.alignment import column
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.count import Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
+    from shelfsync.catalog.sku_state import Counts
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ GROUPS = {
     "quarantined": ("quarantined",),
     "left": ("absent",),
 }
-"""The states as a buyer names them: each column of catalog.count is in one, so they add up to all rows."""
+"""The states as a buyer names them: each column of catalog.sku_state is in one, so they add up to all rows."""
 COLUMNS = ("vendor", "sku", "state", "price", "price_on_platform", "active", "active_on_platform", "barcode", "reason")
 """Of a row."""
 STORES = 20
@@ -51,7 +51,7 @@ STORES = 20
 
 @dataclass(frozen=True)
 class Which:
-    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.count. `sku`: how it begins. `category`: as the ERP last named it."""
+    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.sku_state. `sku`: how it begins. `category`: as the ERP last named it."""
 
     state: str | None = None
     vendor: str | None = None
@@ -175,7 +175,7 @@ def _of(counted: Counts, state: str | None) -> int:
 
 
 def _columns(state: str | None) -> tuple[str, ...]:
-    """The columns of catalog.count that a state names. DataError: none has this name."""
+    """The columns of catalog.sku_state that a state names. DataError: none has this name."""
     if state in COUNTED:
         return (state,)
     if state is not None and state not in GROUPS:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics, outages
-from shelfsync.catalog.count import NAMES
 from shelfsync.catalog.ledger import batches, change_files, restorations, source_columns, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger import runs as catalog_runs
 from shelfsync.catalog.ledger.batches import rank
 from shelfsync.catalog.ledger.tables import batch
+from shelfsync.catalog.sku_state import NAMES
 from shelfsync.catalog.steps import absent
 from shelfsync.catalog.steps.counts import counts
 from shelfsync.catalog.warehouse import quarantine
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.count import Counts
+    from shelfsync.catalog.sku_state import Counts
     from shelfsync.context import Context
     from shelfsync.platform.rate_limit.forecast import Forecast
 
@@ -141,7 +141,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
 
     Times are seconds by the database's clock. `oldest_unacknowledged_s` counts from the extract that had the change, and is null if
     nothing is pending, in flight or unconfirmed. `oldest_held_s` is the same of what a guard holds. `at_work`: a job of the vendor is open,
-    or a run is at work with it. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
+    or a run is at work with it. The counts of a vendor are those of catalog.sku_state: each row of the ERP is in one column. All are null if a file
     cannot be read. `rejected` is the sum of what is rejected for good and for now.
     """
     vendors = vendor_rows(context)

@@ -245,7 +245,7 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
 
 
 def in_force(connection: Connection, subject: Subject | None = None, *, run_id: int | None = None) -> list[Hold]:
-    """The holds whose rows are held now, newest first; `run_id`: those with rows of this run. catalog.count counts the same as held."""
+    """The holds whose rows are held now, newest first; `run_id`: those with rows of this run. catalog.sku_state counts the same as held."""
     held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None), hold.c.vendor.not_in(_FORGOTTEN))
     mine = sa.true() if subject is None else hold.c.subject == subject
     of_run = sa.true() if run_id is None else hold.c.run_id == run_id

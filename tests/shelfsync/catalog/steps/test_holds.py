@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from shelfsync.housekeeping.remove_expired import sweep
+from shelfsync.housekeeping.unused_files import sweep
 from sixty_products import SKUS, V, fill, price, slip, waiting
 
 

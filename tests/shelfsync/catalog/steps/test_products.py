@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.catalog.count import COLUMNS
+from shelfsync.catalog.sku_state import COLUMNS
 from shelfsync.catalog.steps.products import GROUPS, Behind, Which, every_part, part
 from shelfsync.errors import DataError
 

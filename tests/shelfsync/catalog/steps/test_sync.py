@@ -153,20 +153,6 @@ def test_a_vendor_without_a_row_is_a_failure_that_deactivates_nothing(shop):
     assert Decimal(str(shop.shown("store-001")["a"]["price"])) == 3
 
 
-def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(shop):
-    """The advice for a closed store takes its products off sale."""
-    shop.sync("full")
-    shop.erp.execute("UPDATE stock SET vendor = 'STORE-2' WHERE vendor = 'store-002'")
-    for _ in range(2):  # the second run has seen the other id before
-        failed = {row["vendor"]: row["error"] for row in shop.sync("delta")["vendors"]}
-        assert (
-            "The extract has 'STORE-2', which may be this store: name its id by SHELFSYNC_ERP__VENDOR_IDS"
-            in failed["store-002"]
-        )
-        assert "forget" not in failed["store-002"]
-    assert all(row["active"] for row in shop.shown("store-002").values())
-
-
 def test_an_empty_erp_stops_the_run_before_anything_is_sent(shop):
     shop.sync("full")
     shop.erp.execute("DELETE FROM stock")

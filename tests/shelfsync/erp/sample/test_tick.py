@@ -16,8 +16,9 @@ from shelfsync.catalog import priority_split
 from shelfsync.catalog.baseline import with_accepted
 from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.delta import compute_delta
+from shelfsync.catalog.sales_buffers import Buffers, Rule, known_buffers
 from shelfsync.catalog.snapshot import make_snapshot
-from shelfsync.catalog.suppression import Buffers, Rule, known_buffers, suppress_no_ops, with_buffers
+from shelfsync.catalog.suppression import suppress_no_ops, with_buffers
 from shelfsync.erp import sample
 from shelfsync.schemas import BASELINE, OUTCOME
 from shelfsync.settings import NormaliseSettings

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.suppression import Buffers, Rule, known_buffers
+from shelfsync.catalog.sales_buffers import Buffers, Rule, known_buffers
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings.catalog import PIECES_MAX

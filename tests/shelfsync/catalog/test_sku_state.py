@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog.count import COLUMNS, NAMES, Carried, Counts, count, sentence, states, total
 from shelfsync.catalog.ledger.vendor_counts import NUMBERS
+from shelfsync.catalog.sku_state import COLUMNS, NAMES, Carried, Counts, count, sentence, states, total
 
 SKUS = [f"s{number}" for number in range(12)]
 SOME = st.sets(st.sampled_from(SKUS))

@@ -1,8 +1,8 @@
-"""count: the one column in which each row of the ERP counts. The only definition of these numbers (I1) for every page and report.
+"""The one state in which each SKU counts. The only definition of these numbers (I1) for every page and report.
 
-The first of these that is true of a SKU names its column:
+The first of these that is true of a SKU is its state, and the column in which it counts:
 
-| column | true of a SKU |
+| state | true of a SKU |
 |---|---|
 | in_flight | a job that is open has sent it |
 | held | a guard holds it, and no person has approved it |
