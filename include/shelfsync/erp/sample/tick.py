@@ -133,21 +133,36 @@ def _invisible_prices(connection: sa.Connection, rows: Sequence[Any]) -> Iterato
 
 
 def _range(connection: sa.Connection, chance: Random, rows: Sequence[Any]) -> tuple[int, int, int]:
-    """Takes some products out of each store, puts some to sleep, brings some in: how many of each."""
+    """Takes some products out of each store, puts some to sleep, brings some in: how many of each.
+
+    Two products whose codes differ only in case stay as they are. If one of them goes and the other comes, shelfsync quarantines what came: it
+    may be the same code, written otherwise.
+    """
     listing = tables.listing.c
     gone = asleep = new = 0
+    alike = _alike_but_for_case(connection)
     everything = (
         connection.execute(sa.select(tables.product.c.product_id).order_by(tables.product.c.product_id)).scalars().all()
     )
     for store in sorted({row.store_id for row in rows}):
         sells = [row.product_id for row in rows if row.store_id == store]
         leaving = chance.sample(sells, min(6, len(sells) // 2))
-        away, sleeping = leaving[::2], leaving[1::2]
+        away, sleeping = [product_id for product_id in leaving[::2] if product_id not in alike], leaving[1::2]
         here = sa.and_(listing.store_id == store, listing.product_id.in_(away))
         gone += connection.execute(sa.delete(tables.listing).where(here)).rowcount
         here = sa.and_(listing.store_id == store, listing.product_id.in_(sleeping), listing.active)
         asleep += connection.execute(sa.update(tables.listing).where(here).values(active=False)).rowcount
         elsewhere = sorted(set(everything) - set(sells))
-        coming = chance.sample(elsewhere, min(2, len(elsewhere)))
+        coming = [
+            product_id for product_id in chance.sample(elsewhere, min(2, len(elsewhere))) if product_id not in alike
+        ]
         new += copy(connection, tables.listing, ((store, product_id, True, None) for product_id in coming))
     return gone, asleep, new
+
+
+def _alike_but_for_case(connection: sa.Connection) -> set[int]:
+    """The products whose code another product has in other letters."""
+    product, other = tables.product.c, tables.product.alias()
+    same = sa.func.lower(other.c.item_code) == sa.func.lower(product.item_code)
+    has_another = sa.exists().where(same, other.c.product_id != product.product_id)
+    return set(connection.execute(sa.select(product.product_id).where(has_another)).scalars())
