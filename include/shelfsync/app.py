@@ -47,9 +47,8 @@ def open_app(
     settings are those of none.
     """
     require(settings.chain, chain_names())
-    if settings.metrics.statsd is not None and not metrics.listened_to():
-        prefix = metrics.statsd_prefix(settings.metrics.prefix, settings.chain)
-        metrics.use(metrics.Statsd(settings.metrics.statsd, prefix))
+    if not metrics.listened_to() and (sinks := settings.metrics.sinks(settings.chain)):
+        metrics.use(metrics.Several(*sinks))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))
         engine = _ready(own, stack, settings.place_of_its_own) if migrate else _current(own, stack)

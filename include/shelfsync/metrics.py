@@ -1,7 +1,7 @@
 """Numbers for a monitoring system: counters, gauges and timers by dotted names that begin with the step's word.
 
-The steps only report numbers. The process decides where they go: Airflow's own metrics inside Airflow, StatsD elsewhere, nowhere by
-default. A number that cannot be delivered never disturbs the work.
+The steps only report numbers. The process decides where they go: Airflow's own metrics inside Airflow, an OpenTelemetry collector or StatsD
+elsewhere, nowhere by default. A number that cannot be delivered never disturbs the work.
 """
 
 from __future__ import annotations
@@ -174,6 +174,18 @@ class Several:
                 send(sink)
             except Exception as error:  # noqa: BLE001  as in _deliver
                 log.debug("metrics: not delivered: %s", error)
+
+
+def sinks(*, otlp: str | None, statsd: str | None, prefix: str, chain: str | None) -> list[Sink]:
+    """Where the command line and the receiver send their numbers: to each of these addresses. `chain`: one of several."""
+    found: list[Sink] = []
+    if otlp is not None:
+        from shelfsync.opentelemetry_metrics import OpenTelemetry
+
+        found.append(OpenTelemetry(otlp, prefix, chain))
+    if statsd is not None:
+        found.append(Statsd(statsd, statsd_prefix(prefix, chain)))
+    return found
 
 
 _sink: Sink | None = None

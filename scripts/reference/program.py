@@ -90,6 +90,7 @@ EXAMPLES = {
     "alerts.unchanged_minutes": "45",
     "alerts.open_from": "08:00",
     "alerts.open_to": "22:00",
+    "metrics.otlp": "http://collector.example.com:4318",
     "metrics.statsd": "statsd.example.com:8125",
     "metrics.readers": "10.0.0.5",
     "webhook.secret": "a-long-random-text",

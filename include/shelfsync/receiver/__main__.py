@@ -28,9 +28,7 @@ def main() -> int:
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
         page = metrics.Prometheus(settings.metrics.prefix, settings.chain) if settings.metrics.readers else None
         sinks: list[metrics.Sink] = [] if page is None else [page]
-        if settings.metrics.statsd is not None:
-            prefix = metrics.statsd_prefix(settings.metrics.prefix, settings.chain)
-            sinks.append(metrics.Statsd(settings.metrics.statsd, prefix))
+        sinks += settings.metrics.sinks(settings.chain)
         if sinks:
             metrics.use(metrics.Several(*sinks))
         serve(settings, page)

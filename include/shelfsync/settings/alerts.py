@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from shelfsync.settings.section import Section, ServiceAddress
+from shelfsync.settings.section import Section, ServiceAddress, WebAddress
 
 
 def _clock(value: Any) -> Any:
@@ -58,7 +58,7 @@ class AlertSettings(Section):
     """The routes, as a list of tables in the file or as JSON in the environment. Empty: alerts are listed and sent to no person."""
     link: str | None = None
     """The address of shelfsync's pages as people reach them, for links in messages: https://airflow.example.com/shelfsync."""
-    heartbeat: ServiceAddress | None = None
+    heartbeat: WebAddress | None = None
     """A web address that is called after each look of the watch, unless a message waits that a route refused: your monitor alarms when no call comes."""
     late_minutes: float = Field(30, gt=0)
     """A store is late if its oldest change waits so long."""
@@ -90,13 +90,6 @@ class AlertSettings(Section):
         if self.open_from is not None and self.open_from == self.open_to:
             raise PydanticCustomError("never_open", "open_from and open_to are the same; unset both for always", {})
         return self
-
-    @field_validator("heartbeat")
-    @classmethod
-    def _is_web(cls, address: ServiceAddress | None) -> ServiceAddress | None:
-        if address is not None and not address.get_secret_value().startswith(("https://", "http://")):
-            raise PydanticCustomError("no_web_address", "the address has to begin with https:// or http://", {})
-        return address
 
     @field_validator("routes")
     @classmethod

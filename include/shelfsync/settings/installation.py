@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.networks import IPvAnyNetwork  # noqa: TC002
 from pydantic_settings import NoDecode
 
+from shelfsync import metrics
 from shelfsync.errors import ConfigurationError
-from shelfsync.settings.section import Section, SharedSecret, items
+from shelfsync.settings.section import Section, SharedSecret, WebAddress, items
 
 
 class LocalSettings(Section):
@@ -31,12 +32,19 @@ class LocalSettings(Section):
 class MetricsSettings(Section):
     """Metrics of the command line and the webhook receiver; inside Airflow its own `[metrics]` section decides."""
 
+    otlp: WebAddress | None = None
+    """Address of an OpenTelemetry collector (OTLP over HTTP); unset: it gets no metrics. Headers: OTEL_EXPORTER_OTLP_HEADERS, as the library reads it."""
     statsd: str | None = None
-    """HOST:PORT of a StatsD server (UDP); unset: no metrics are sent."""
+    """HOST:PORT of a StatsD server (UDP); unset: it gets no metrics."""
     prefix: str = Field("shelfsync", min_length=1)
     """First part of every metric's name."""
     readers: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(items)] = ()
     """Addresses or networks that may read /metrics of the webhook receiver, such as that of Prometheus; empty: there is no such page. Never name the proxy."""
+
+    def sinks(self, chain: str | None) -> list[metrics.Sink]:
+        """Where these settings send numbers. `chain`: one of several."""
+        otlp = None if self.otlp is None else self.otlp.get_secret_value()
+        return metrics.sinks(otlp=otlp, statsd=self.statsd, prefix=self.prefix, chain=chain)
 
 
 class HousekeepingSettings(Section):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 from pydantic_core import PydanticCustomError
 
-_ADDRESSES = {"url", "proxy", "statsd", "files", "hosts"}
+_ADDRESSES = {"url", "proxy", "otlp", "statsd", "heartbeat", "files", "hosts"}
 """The last word of each setting that is an address."""
 _FILES = {"files", "lake_url"}
 _OF_FILES = {"http", "https", "ftp", "sftp", "ssh", "hdfs", "webhdfs", "smb"}

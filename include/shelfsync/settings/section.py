@@ -32,6 +32,16 @@ class ServiceAddress(SecretStr):
     """The address of a messaging service. Host, path and parameters may each be a secret: only its scheme is shown."""
 
 
+def _is_web(address: ServiceAddress) -> ServiceAddress:
+    if not address.get_secret_value().startswith(("https://", "http://")):
+        raise PydanticCustomError("no_web_address", "the address has to begin with https:// or http://", {})
+    return address
+
+
+WebAddress = Annotated[ServiceAddress, AfterValidator(_is_web)]
+"""A service's address by HTTP."""
+
+
 def section_of(kind: Any) -> type[BaseModel] | None:
     """The section that a setting of this type is, or holds any number of; None if it is a single value."""
     return next((one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, BaseModel)), None)

@@ -21,6 +21,8 @@ ADDRESSES = {
     "ORDERS__HAND_OVER_URL": "https://stores.example:{}/orders",
     "ORDERS__PICKING_URL": "postgresql://[::1]:{}/picking",
     "PROMOTIONS__URL": "oracle+oracledb://user@db.example:{}/?service_name=x",
+    "ALERTS__HEARTBEAT": "https://monitor.example:{}/check",
+    "METRICS__OTLP": "http://collector.example:{}",
     "METRICS__STATSD": "statsd.example:{}",
 }
 IMPOSSIBLE = ["99999", "0", "-1", "abc", "65536", "8 0", "80.0", "\u0661"]
