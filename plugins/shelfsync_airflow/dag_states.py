@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import get_current_context
 
-from shelfsync.alert_conditions import FailedDag
+from shelfsync.alert_conditions.dag_failed import FailedDag
 from shelfsync.chosen_chain import chain_in_use
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.outages import ERP, PLATFORM, PROMOTIONS
@@ -18,7 +18,7 @@ from shelfsync_airflow.names import of_chain
 if TYPE_CHECKING:
     from airflow.sdk.api.datamodels._generated import DagRun
 
-    from shelfsync.alert_conditions import FoundOfDags
+    from shelfsync.alert_conditions.dag_failed import FoundOfDags
 
 log = logging.getLogger(__name__)
 

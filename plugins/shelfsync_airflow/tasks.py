@@ -147,7 +147,7 @@ def recover() -> dict[str, Any]:
 @task
 def watch_alerts() -> dict[str, Any]:
     """Opens and closes alerts, and sends their messages, now and half a minute later. A route that refuses is an alert itself, so it fails no task."""
-    from shelfsync.alert_conditions import watch
+    from shelfsync.alert_conditions.watch import watch
     from shelfsync_airflow.dag_states import kinds_off, wrong_dags
 
     counts: Counter[str] = Counter()

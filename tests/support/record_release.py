@@ -21,7 +21,7 @@ from promotion_erp import PromotionErp
 from recorded_release import FILE, settings_of, written
 from sandbox_fixture import LiveSandbox
 from serving import serving
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.local import postgres_binaries
 from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import HEAD
@@ -73,7 +73,7 @@ def work(calls: Calls, erp: SmallErp, orders: OrdersWorld) -> None:
     vendors = [vendor for shard in calls.extract(run) for vendor in shard["vendors"]]
     for word in ("normalise", "diff", "guard", "batch", "deliver"):
         calls.step(word, run, vendors)
-    alert_conditions.watch(calls.context)
+    alert_watch.watch(calls.context)
 
 
 def dumped(dsn: str) -> bytes:

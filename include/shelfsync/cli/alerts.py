@@ -123,10 +123,10 @@ def try_routes(route: Route = None) -> Answer:
 @command(app, "shelfsync alerts watch", "shelfsync alerts watch --quiet")
 def watch() -> Answer:
     """Look once at what is wrong, and send what is due; for a schedule without Airflow."""
-    from shelfsync import alert_conditions
+    from shelfsync.alert_conditions import watch as alert_watch
 
     with opened() as context:
-        result = alert_conditions.watch(context)
+        result = alert_watch.watch(context)
     lines = [
         *(f"opened: {line}" for line in result["opened"]),
         *(f"over: {line}" for line in result["closed"]),

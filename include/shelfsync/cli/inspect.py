@@ -48,8 +48,8 @@ def status() -> Answer:
 
 def metrics(output: Output = None, replace: Replace = False) -> Answer:
     """Gauges for Prometheus: open alerts of each kind, SKUs in each state, the oldest change. --output writes a file for the node exporter."""
-    from shelfsync import alert_conditions
     from shelfsync import metrics as numbers
+    from shelfsync.alert_conditions import watch as alert_watch
     from shelfsync.catalog.steps.status import report_gauges
 
     file = output and NamedFile(output, "--output", "a file of `shelfsync metrics`", _is_metrics, replace, ALL_MAY_READ)
@@ -58,7 +58,7 @@ def metrics(output: Output = None, replace: Replace = False) -> Answer:
     with opened() as context:
         sink = numbers.Prometheus(context.settings.metrics.prefix, context.settings.chain)
         numbers.use(sink)
-        alert_conditions.report_gauges(context)
+        alert_watch.report_gauges(context)
         report_gauges(context)
         numbers.use(None)
     if not file:

@@ -22,7 +22,7 @@ from app_calls import open_calls
 from orders_world import SECRET, OrdersWorld
 from recorded_release import Recording, environment_of, settings_of
 from serving import serving
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.steps import lists as alerts
 from shelfsync.migrations.upgrade import HEAD, _config
 from shelfsync.receiver.server import config, receiver_app
@@ -250,7 +250,7 @@ def _finish(recorded: Recorded, calls: Calls, platform: LiveSandbox) -> None:
         handed = {document["order_id"] for document in orders.documents()}
         assert len(handed) == 2, "the two that had no document when it was recorded"
         orders.till.close()
-    alert_conditions.watch(calls.context)
+    alert_watch.watch(calls.context)
     assert alerts.listed(calls.context) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from csv_answer import rows_of
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps import lists
 
@@ -18,7 +18,7 @@ def _keep(world, found):
 def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, browse):
     pages = browse(world.app)
     assert "no watch has looked at what is wrong yet" in pages.get("/alerts").text
-    alert_conditions.watch(world.app.context)
+    alert_watch.watch(world.app.context)
     assert "Nothing is wrong: the watch looked last at" in pages.get("/alerts").text
     with world.app.context.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ledger.alert_look SET looked_at = looked_at - interval '11 minutes'"))

@@ -8,7 +8,7 @@ import pytest
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
 from fastapi.testclient import TestClient
 
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.pages import app as pages
 from shelfsync.pages import shell
 from shelfsync.pages.shell import Viewer
@@ -24,7 +24,7 @@ def guard(request: Request) -> None:
 @pytest.fixture
 def browse(world):
     """`browse(catalog_recover=True)`: the pages while these DAGs are paused, or unknown for None; the others run."""
-    alert_conditions.watch(world.app.context)  # without a look the page of the alerts has a note of its own
+    alert_watch.watch(world.app.context)  # without a look the page of the alerts has a note of its own
 
     def made(**paused):
         known = dict.fromkeys(DAGS, False) | paused

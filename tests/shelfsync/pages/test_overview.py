@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists
 from shelfsync.pages import overview
@@ -115,7 +115,7 @@ def test_what_waits_for_a_person_stands_with_its_link_and_what_happens_meanwhile
     for number in range(4):
         chain.erp.put("store-001", f"a{number}", "900.00")
     chain.sync("delta")
-    alert_conditions.watch(chain.app.context)
+    alert_watch.watch(chain.app.context)
     assert [row["kind"] for row in lists.listed(chain.app.context)].count("hold_waits") == 1
     text = browse(chain.app).get("/").text
     assert KINDS["hold_waits"].title not in text, "the hold stands there once"

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from partner_api.session import SystemClock
-from shelfsync import alert_conditions, outages
+from shelfsync import outages
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.ledger import alerts
 from shelfsync.errors import ConfigurationError
 from shelfsync.platform import ping
@@ -51,7 +52,7 @@ def asked(platform):
 
 
 def open_alerts(context):
-    alert_conditions.watch(context)
+    alert_watch.watch(context)
     with context.engine.connect() as connection:
         return {row["kind"] for row in alerts.open_alerts(connection)}
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shelfsync import alert_conditions
+from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.ledger import readings
 from shelfsync.catalog.steps import watch as watching
@@ -142,7 +142,7 @@ def missed(world, **settings):
     """The message of the alert about missed changes after a look; None: there is none."""
     context = world.app.context
     erp = context.settings.erp.model_copy(update=settings)
-    alert_conditions.watch(dataclasses.replace(context, settings=context.settings.model_copy(update={"erp": erp})))
+    alert_watch.watch(dataclasses.replace(context, settings=context.settings.model_copy(update={"erp": erp})))
     with context.engine.connect() as connection:
         found = {row["kind"]: row["message"] for row in alerts.open_alerts(connection)}
     return found.get("changes_missed")

@@ -1,0 +1,61 @@
+"""Alerts `dag_off`, `dag_late` and `dag_failed`: which failures of a DAG another condition reports already."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from alert_look import kinds
+from shelfsync import outages
+from shelfsync.alert_conditions import watch as alert_watch
+from shelfsync.alert_conditions.dag_failed import FailedDag
+from shelfsync.alerts.ledger import alerts
+
+
+def failed_dag(context, **changed):
+    """The open alerts after a look that finds a failed DAG: it asks the ERP, fails for a pause, and ended just now."""
+    now = dt.datetime.now(dt.UTC)
+    times = {"began_at": now - dt.timedelta(minutes=5), "ended_at": now + dt.timedelta(minutes=5)}
+    about = {"services": (outages.ERP,), "kinds": ("paused",), "run_key": "housekeeping/1"}
+    one = FailedDag(line="housekeeping failed", **about | times | changed)
+    alert_watch.watch(context, find_dags=lambda: {("dag_failed", "housekeeping"): one})
+    with context.engine.connect() as connection:
+        return {row["kind"] for row in alerts.open_alerts(connection)}
+
+
+@pytest.mark.slow
+def test_what_a_caller_knows_of_dags_stays_while_another_watch_cannot_ask(context):
+    alert_watch.watch(context, find_dags=lambda: {("dag_off", "housekeeping"): "housekeeping is off"})
+    assert kinds(context) == {("dag_off", "housekeeping")}
+    alert_watch.watch(context, find_dags=dict)
+    assert kinds(context) == set()
+
+
+def test_a_dag_that_failed_while_a_service_was_away_that_it_asks_is_no_alert(context):
+    assert failed_dag(context) == {"dag_failed"}
+    for service, left in ((outages.PLATFORM, {"dag_failed"}), (outages.ERP, set())):
+        outages.failed(context.engine, service, "no answer")
+        outages.answered(context.engine, service)
+        assert failed_dag(context) == left
+
+
+def test_a_dag_that_failed_for_a_condition_is_no_alert_of_its_own(world, context):
+    world.app.pause("all", None, why="stocktaking", who="ada")
+    assert failed_dag(context) == {"paused"}
+    world.app.resume("all", None, why="done", who="ada")
+    assert failed_dag(context) == set(), "sending was paused while it failed"
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1)
+    assert failed_dag(context, began_at=later) == {"dag_failed"}
+
+
+@pytest.mark.parametrize(
+    ("state", "left"), [("failed", {"run_failed"}), ("partly", set()), ("succeeded", {"dag_failed"})]
+)
+def test_a_dag_whose_run_the_ledger_has_as_failed_is_no_alert(context, state, left):
+    with context.engine.begin() as connection:
+        connection.execute(
+            sa.text("UPDATE ledger.run SET run_key = 'housekeeping/1', state = :state"), {"state": state}
+        )
+    assert failed_dag(context) == left
