@@ -26,7 +26,7 @@ from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.steps.counts import counts
 from shelfsync.catalog.warehouse import drift
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 from shelfsync.schemas import BASELINE, SNAPSHOT
 from shelfsync.settings import Settings
 

@@ -139,7 +139,7 @@ def _pages() -> FastAPI:
         return _pages_of(None)
     from shelfsync.pages.chains import ChainPages, create_chains_app
     from shelfsync_airflow.app import shared_app
-    from shelfsync_airflow.page_guard import chains_guard
+    from shelfsync_airflow.page_rights import chains_guard
 
     pages = {
         str(chain): ChainPages(
@@ -156,7 +156,7 @@ def _pages_of(chain: str | None) -> FastAPI:
     from shelfsync.display import Display
     from shelfsync.pages.app import create_app
     from shelfsync_airflow.app import app_settings
-    from shelfsync_airflow.page_guard import dag_states, page_guard
+    from shelfsync_airflow.page_rights import dag_states, page_guard
 
     settings = app_settings(chain=chain)
     shown_in = None if chain is None else Display.of(settings.time_zone, settings.currency)

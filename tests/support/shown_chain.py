@@ -15,7 +15,7 @@ from serving import serving
 from shelfsync.alerts.ledger import alerts
 from shelfsync.orders.steps.apply import apply
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 ERP_SQL = """
 SELECT vendor, sku AS article, price, quantity, active, max_sales_quantity, CASE WHEN sku LIKE 'a_' THEN 'Milk ' || substr(sku, 2) END AS name FROM stock

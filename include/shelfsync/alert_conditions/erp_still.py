@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync import display
-from shelfsync.alerts.due import opened_at
+from shelfsync.alerts.opening_hours import opened_at
 from shelfsync.catalog.ledger import extracts, runs
 from shelfsync.store.metadata import instant
 

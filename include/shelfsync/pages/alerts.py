@@ -10,7 +10,8 @@ from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists
 from shelfsync.errors import DataError
 from shelfsync.pages.lists import Column, Field, list_file, list_values
-from shelfsync.pages.shell import Decider, Number, Page, context, lead_to, show
+from shelfsync.pages.rights import Decider
+from shelfsync.pages.shell import Number, Page, context, lead_to, show
 
 ALERTS = Page("/alerts", "Alerts", ("alerts_watch",))
 

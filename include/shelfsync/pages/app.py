@@ -16,6 +16,7 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_
 from shelfsync.display import during
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.alerts import ALERTS
+from shelfsync.pages.dag_switched_off import fed_by
 from shelfsync.pages.drift import DRIFT
 from shelfsync.pages.explain import EXPLAIN
 from shelfsync.pages.holds import HOLDS
@@ -29,7 +30,7 @@ from shelfsync.pages.restore import RESTORE
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
 from shelfsync.pages.search import SEARCH
-from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
+from shelfsync.pages.shell import HEADERS, is_readable, show
 from shelfsync.pages.store import STORE
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.display import Display
-    from shelfsync.pages.shell import DagStates
+    from shelfsync.pages.dag_switched_off import DagStates
 
 PAGES = (
     *(OVERVIEW, STORE, PRODUCTS, SEARCH, EXPLAIN, PROMOTIONS, ORDERS, ALERTS, HOLDS),

@@ -19,23 +19,13 @@ from shelfsync.decisions.steps.decide import decide
 from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
 from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.errors import DataError
+from shelfsync.pages.confirmation import confirmation
+from shelfsync.pages.form import Form, newest_shown, reason_for_many
 from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_values
+from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import (
-    Decider,
-    First,
-    Form,
-    Number,
-    Page,
-    Text,
-    confirmation,
-    context,
-    lead_to,
-    newest_shown,
-    reason_for_many,
-    show,
-)
+from shelfsync.pages.shell import First, Number, Page, Text, context, lead_to, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, StreamingRespons
 from starlette.status import HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
+from shelfsync.pages.form import Form
 from shelfsync.pages.lists import Column, Field, list_file, list_values
-from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
+from shelfsync.pages.rights import Decider
+from shelfsync.pages.shell import Page, context, lead_to, show
 from shelfsync.receiver.operator_actions import replay
 from shelfsync.store.keyset_list import KeysetList, Order
 

@@ -10,7 +10,9 @@ from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.catalog.steps import pause
 from shelfsync.errors import ShelfsyncError
-from shelfsync.pages.shell import Form, Page, Stopper, context, lead_to, show
+from shelfsync.pages.form import Form
+from shelfsync.pages.rights import Stopper
+from shelfsync.pages.shell import Page, context, lead_to, show
 
 SWITCHES = Page("/switches", "Pause")
 

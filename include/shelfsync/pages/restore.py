@@ -15,7 +15,10 @@ from shelfsync.catalog.ledger import restorations, vendors
 from shelfsync.catalog.steps.restore import restore
 from shelfsync.display import read_instant
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import Decider, Form, Page, Text, confirmation, context, lead_to, show
+from shelfsync.pages.confirmation import confirmation
+from shelfsync.pages.form import Form
+from shelfsync.pages.rights import Decider
+from shelfsync.pages.shell import Page, Text, context, lead_to, show
 
 RESTORE = Page("/store/restore", "Restore", in_menu=False)
 

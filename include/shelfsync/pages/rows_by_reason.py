@@ -15,9 +15,11 @@ from shelfsync.catalog.steps import rejection_file
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
+from shelfsync.pages.form import Form
 from shelfsync.pages.lists import Field, asked_of, category_field, list_file, list_values
+from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import csv_file, workbook_file
-from shelfsync.pages.shell import Decider, Form, Page, context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,31 +1,24 @@
 """What all pages share. The frame around them: one layout, one style sheet, no script, nothing from another host.
 
-And what a user sends to a page: the user with the rights to look, decide or stop, and the few short fields of a form.
+What a user may do is in `rights`, what a user sends in `form`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import parse_qs, parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote
 
 import fastapi
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import (
-    HTTP_200_OK,
-    HTTP_303_SEE_OTHER,
-    HTTP_400_BAD_REQUEST,
-    HTTP_403_FORBIDDEN,
-    HTTP_409_CONFLICT,
-)
+from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
 
 from shelfsync import display
 from shelfsync.alerts.steps.lists import severe
@@ -46,26 +39,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 """A page shows texts of the ERP and of the platform. If one of them is ever rendered as markup, these headers keep it harmless."""
-DagStates = Callable[[Collection[str]], Mapping[str, bool]]
-"""Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
 
 _SETTINGS = re.compile(r" ?\([^()]*SHELFSYNC_[^()]*\)")
-
-MISSING = {
-    "alerts_watch": "no alert opens or closes, and no person gets a message",
-    "catalog_full_sync": "no full sync runs, and a new store gets no assortment",
-    "catalog_delta_sync": "changes in the ERP reach the platform with the next full sync only",
-    "catalog_recover": "jobs with a lost event are not finished, and approved changes are not sent",
-    "catalog_urgent_sync": "an urgent run of the operator does not start",
-    "catalog_holds": "Airflow asks for no decision about held changes; this page can decide them",
-    "assortment_export": "shelfsync reads no export, so it finds no drift",
-    "promotions_sync": "promotions of the ERP are not created, changed or ended",
-    "promotions_recover": "promotion requests with a lost answer are not sent again",
-    "orders_fulfilment": "orders do not reach the stores, and picking results do not reach the platform",
-    "orders_history": "orders that no event reported are not found",
-    "housekeeping": "nothing is removed after its retention, so ledger and lake grow",
-}
-"""The work that stops while a DAG does not run."""
 
 
 def show(
@@ -231,45 +206,6 @@ class Page:
     in_menu: bool = True
 
 
-@dataclass(frozen=True)
-class Feed:
-    """A DAG that feeds a page. `paused` None: the scheduler does not know it."""
-
-    dag_id: str
-    paused: bool | None
-
-    @property
-    def note(self) -> str | None:
-        """The page's note about it; None while it runs."""
-        match self.paused:
-            case False:
-                return None
-            case True:
-                return (
-                    f"DAG {self.dag_id} is switched off: {MISSING[self.dag_id]}."
-                    f" Switch it on: in Airflow under Dags, or `airflow dags unpause {self.dag_id}`."
-                )
-            case _:
-                return (
-                    f"DAG {self.dag_id} is not known to Airflow: {MISSING[self.dag_id]}."
-                    " Its file is not parsed yet, or cannot be imported: `airflow dags list-import-errors`."
-                )
-
-
-def fed_by(dag_ids: Collection[str], states: DagStates | None) -> Callable[[Request], None]:
-    """A FastAPI dependency that leaves the `Feed`s of a page in the request's state; none where the DAGs' states are unknown."""
-
-    def look(request: Request) -> None:
-        if states is None or not dag_ids or request.method != "GET":
-            return
-        paused = states(dag_ids)
-        request.state.feeds = tuple(Feed(dag_id, paused.get(dag_id)) for dag_id in dag_ids)
-
-    return look
-
-
-FORM_BYTES_MAX = 8_192
-
 _BIGGEST = 2**63 - 1
 Number = Annotated[int, fastapi.Path(ge=0, le=_BIGGEST)]
 """The number of a ledger row, in a path."""
@@ -289,107 +225,3 @@ def is_readable(request: Request) -> bool:
 
 def _is_text(text: str) -> bool:
     return not any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text)
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """The fields by name, without the empty ones."""
-    raw = await request.body()
-    if len(raw) > FORM_BYTES_MAX:
-        raise HTTPException(HTTP_400_BAD_REQUEST, "this form is too long")
-    try:
-        fields = {name: values[-1] for name, values in parse_qs(raw.decode("utf-8", "replace")).items()}
-    except ValueError:
-        raise HTTPException(HTTP_400_BAD_REQUEST, "this form has too many fields") from None
-    if "\0" in "".join([*fields, *fields.values()]):
-        raise HTTPException(HTTP_400_BAD_REQUEST, "this form holds a character that no text has")
-    return fields
-
-
-Form = Annotated[dict[str, str], Depends(read_form)]
-
-
-def confirmation(
-    request: Request, form: Mapping[str, str], question: Mapping[str, Any], *, title: str, action: str, back: str
-) -> HTMLResponse | None:
-    """The page that shows what an approval will do and asks once; None: the form comes from that page, and nothing has changed since.
-
-    `question`: `lines` and the `mark` of what they are about. The form carries that mark, so it approves exactly what was shown.
-    """
-    if form.get("shown") == question["mark"]:
-        return None
-    values = {"lines": question["lines"], "mark": question["mark"], "form": form, "action": action, "back": back}
-    changed = "shown" in form
-    code = HTTP_409_CONFLICT if changed else HTTP_200_OK
-    return show(request, "confirm.html", title=title, status_code=code, changed=changed, **values)
-
-
-def reason_for_many(form: Mapping[str, str]) -> str:
-    """The reason of an approval of several holds at once; 400 without one."""
-    reason = form.get("reason", "").strip()
-    if not reason:
-        raise HTTPException(
-            HTTP_400_BAD_REQUEST, "an approval of several holds at once needs a reason; nothing was done"
-        )
-    return reason
-
-
-def newest_shown(form: Mapping[str, str]) -> int:
-    """The last hold that the page had shown when its form was sent: a later one was not judged. 0: the form does not name it."""
-    shown = form.get("newest", "")
-    return int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 19 else 0
-
-
-@dataclass(frozen=True)
-class Viewer:
-    """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop."""
-
-    name: str
-    may_decide: bool
-    may_stop: bool = False
-
-    @property
-    def rights(self) -> str:
-        """As text, for the head of a page."""
-        also = [name for name, may in (("decide", self.may_decide), ("stop", self.may_stop)) if may]
-        return f"may {' and '.join(['look', *also])}"
-
-
-def viewer(request: Request) -> Viewer:
-    """The user of this request; set by the dependency that guards all pages."""
-    found: Viewer = request.state.viewer
-    return found
-
-
-def decider(request: Request) -> Viewer:
-    """The user who decides. 403 without the right to decide, or for a form that did not come from these pages."""
-    found = viewer(request)
-    if not found.may_decide:
-        raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not decide")
-    return _sender(request, found)
-
-
-def stopper(request: Request) -> Viewer:
-    """The user who pauses or resumes sending. 403 as above."""
-    found = viewer(request)
-    if not found.may_stop:
-        raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not stop or resume")
-    return _sender(request, found)
-
-
-def _sender(request: Request, found: Viewer) -> Viewer:
-    if not _from_here(request.headers):
-        raise HTTPException(HTTP_403_FORBIDDEN, "this form was not sent from a page of this server")
-    return found
-
-
-def _from_here(headers: Mapping[str, str]) -> bool:
-    """Whether a page of this server sent the form. A browser sends the session cookie with a form of another site too, and names that site."""
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] == headers.get("host")
-
-
-Decider = Annotated[Viewer, Depends(decider)]
-Stopper = Annotated[Viewer, Depends(stopper)]

@@ -16,8 +16,10 @@ from shelfsync.catalog.steps.overview import of_store
 from shelfsync.catalog.steps.store_day import Happening, store_day
 from shelfsync.catalog.warehouse.drift import OF_OBSERVATION
 from shelfsync.errors import DataError
+from shelfsync.pages.form import Form
 from shelfsync.pages.lists import list_file
-from shelfsync.pages.shell import Decider, Form, Number, Page, Text, context, lead_to, show
+from shelfsync.pages.rights import Decider
+from shelfsync.pages.shell import Number, Page, Text, context, lead_to, show
 
 STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
 

@@ -11,7 +11,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 from fastapi.testclient import TestClient
 
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from shelfsync import display
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
 from shelfsync.pages.chains import ChainPages, create_chains_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 ROOT = "/shelfsync/pages"
 """Where Airflow mounts the pages: a server gives the whole path, and below which part of it the application is."""

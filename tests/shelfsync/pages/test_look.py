@@ -12,7 +12,7 @@ from browser_fixture import browser, chromium
 from serving import serving
 from shelfsync.alerts.ledger import alerts
 from shelfsync.pages.app import PAGES, create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 __all__ = ["browser", "chromium"]
 pytestmark = pytest.mark.browser

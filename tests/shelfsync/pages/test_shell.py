@@ -11,7 +11,8 @@ from fastapi.testclient import TestClient
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import PAUSED_STORES, Viewer, decider, pauses, with_commands
+from shelfsync.pages.rights import Viewer
+from shelfsync.pages.shell import PAUSED_STORES, pauses, with_commands
 from shelfsync.platform.kill_switch import Stop
 
 
@@ -65,59 +66,6 @@ def test_a_context_that_cannot_be_opened_is_reported_in_one_line():
     assert "no server answers" in answer.text
 
 
-def _request(may_decide: bool, **headers: str) -> Request:
-    encoded = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    request = Request({"type": "http", "headers": encoded, "state": {}})
-    request.state.viewer = Viewer("ada", may_decide=may_decide)
-    return request
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"sec_fetch_site": "same-origin"},
-        {"host": "airflow.test", "origin": "https://airflow.test"},
-    ],
-)
-def test_a_decision_from_one_of_our_pages_is_taken(headers):
-    assert decider(_request(True, **headers)).name == "ada"
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"sec_fetch_site": "cross-site"},
-        {"sec_fetch_site": "same-site"},
-        {"host": "airflow.test", "origin": "https://evil.test"},
-        {"host": "airflow.test", "origin": "null"},
-        {"host": "airflow.test"},
-        {},
-    ],
-)
-def test_a_decision_from_another_site_is_rejected(headers):
-    with pytest.raises(HTTPException, match="not sent from a page of this server"):
-        decider(_request(True, **headers))
-
-
-def test_a_user_who_may_only_look_cannot_decide():
-    with pytest.raises(HTTPException, match="may look here but not decide"):
-        decider(_request(False, sec_fetch_site="same-origin"))
-
-
-def test_the_right_to_decide_and_the_right_to_stop_are_independent(world, browse):
-    decider_only, stopper_only = browse(world.app, may_stop=False), browse(world.app, may_decide=False)
-    form = {"scope": "all", "reason": "because"}
-    answer = decider_only.post("/switches/pause", data=form, follow_redirects=False)
-    assert answer.status_code == 403
-    assert "may look here but not stop" in answer.text
-    assert "<form" not in decider_only.get("/switches").text
-    assert world.app.paused() == []
-    assert stopper_only.post("/switches/pause", data=form, follow_redirects=False).status_code == 303
-    assert len(world.app.paused()) == 1
-    assert stopper_only.post("/holds/1/approve", data={}).status_code == 403
-    assert "(may look and decide)" in decider_only.get("/").text
-
-
 WEIRD = (
     "/holds/99999999999999999999999",
     "/holds/-1",
@@ -145,20 +93,6 @@ def test_an_address_that_names_nothing_is_answered_in_words(world, browse, addre
     answer = browse(world.app).get(address)
     assert answer.status_code in {200, 400, 404}
     assert "<main" in answer.text or answer.json() == {"detail": "Not Found"}
-
-
-@pytest.mark.parametrize(
-    "address", ["/holds/99999999999999999999999/approve", "/holds/1/reconsider", "/switches/pause"]
-)
-@pytest.mark.parametrize(
-    "form", ["reason=%00", "scope=vendor&vendor=%00&reason=x", "threshold_max=1e308&threshold_x=9" + "9" * 400, "%00=1"]
-)
-def test_a_form_that_makes_no_sense_decides_nothing_and_is_answered_in_words(world, browse, address, form):
-    headers = {"content-type": "application/x-www-form-urlencoded"}
-    answer = browse(world.app).post(address, content=form, headers=headers, follow_redirects=False)
-    assert answer.status_code in {400, 404, 409}
-    assert "<main" in answer.text
-    assert world.app.paused() == []
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.alerts.kind import KINDS
-from shelfsync.alerts.ledger.tables import alert, alert_look, alert_message, alert_mute
+from shelfsync.alerts.ledger.tables import alert, alert_look, alert_message
 from shelfsync.chosen_chain import chain_in_use, own_names
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
@@ -145,18 +145,3 @@ def acknowledge(
     done = set(connection.execute(taken).scalars())
     rows = connection.execute(sa.select(alert).where(mine)).mappings()
     return {row["alert_id"]: (row["alert_id"] in done, dict(row)) for row in rows}
-
-
-def mute(connection: Connection, kind: str, subject: str | None, *, who: str, why: str, hours: float) -> None:
-    """Sends no message of this kind, of one subject or of all, for so many hours; 0 ends it."""
-    mine = sa.and_(alert_mute.c.kind == kind, alert_mute.c.subject.is_not_distinct_from(subject))
-    connection.execute(alert_mute.update().where(mine, alert_mute.c.until_at > instant()).values(until_at=instant()))
-    if hours > 0:
-        values = {"kind": kind, "subject": subject, "who": who, "why": why, "until_at": after(hours * 3600)}
-        connection.execute(alert_mute.insert().values(values))
-
-
-def mutes(connection: Connection) -> list[dict[str, Any]]:
-    """What is muted now."""
-    statement = sa.select(alert_mute).where(alert_mute.c.until_at > instant()).order_by(alert_mute.c.mute_id)
-    return [dict(row) for row in connection.execute(statement).mappings()]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.alerts.ledger.tables import alert, alert_message, alert_mute, alert_sending
+from shelfsync.alerts.ledger.mutes import MUTED, OF_MUTE
+from shelfsync.alerts.ledger.tables import FREE, WAITS, alert, alert_message, alert_mute, alert_sending
 from shelfsync.alerts.message import Due
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
@@ -38,13 +38,6 @@ class Sending:
 
 
 _MESSAGE = alert_message.c
-_WAITS = sa.and_(_MESSAGE.sent_at.is_(None), _MESSAGE.dropped_at.is_(None))
-_FREE = sa.and_(_WAITS, _MESSAGE.sending_at.is_(None))
-_OF_MUTE = sa.and_(
-    alert_mute.c.kind == alert.c.kind, sa.or_(alert_mute.c.subject.is_(None), alert_mute.c.subject == alert.c.subject)
-)
-_MUTED = sa.exists().where(alert.c.alert_id == _MESSAGE.alert_id, _OF_MUTE, alert_mute.c.until_at > instant())
-"""Whether a person has muted the alert of a message."""
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -99,31 +92,16 @@ def drop(
             for route, minutes in held_back.items()
         ),
     )
-    muted = sa.exists().where(_OF_MUTE, alert_mute.c.until_at >= alert.c.closed_at)
+    muted = sa.exists().where(OF_MUTE, alert_mute.c.until_at >= alert.c.closed_at)
     closed = sa.exists().where(mine, alert.c.closed_at.is_not(None), sa.or_(~missed, muted))
     over = sa.and_(_MESSAGE.act == "opened", closed)
     taken_on = sa.exists().where(mine, alert.c.acknowledged_at.is_not(None))
     settled = sa.and_(_MESSAGE.act == "opened", _MESSAGE.route.in_(sorted(escalations)), taken_on)
     unknown = _MESSAGE.route.not_in(sorted(routes))
-    gone = alert_message.update().where(_WAITS, sa.or_(sa.and_(_FREE, sa.or_(over, settled)), unknown))
+    gone = alert_message.update().where(WAITS, sa.or_(sa.and_(FREE, sa.or_(over, settled)), unknown))
     connection.execute(gone.values(dropped_at=instant()))
-    begun = sa.exists().where(_MESSAGE.route == alert_sending.c.route, _WAITS, _MESSAGE.sending_at.is_not(None))
+    begun = sa.exists().where(_MESSAGE.route == alert_sending.c.route, WAITS, _MESSAGE.sending_at.is_not(None))
     connection.execute(alert_sending.delete().where(~begun))  # its alerts may be removed since
-
-
-def hold_muted(connection: Connection, next_at: Mapping[str, dt.datetime]) -> None:
-    """Lets what is muted wait, and what was begun together with it go without it; asked while no other process sends.
-
-    `next_at`: of routes that take messages at some times alone, the next one. What was due while it was muted is due then.
-    """
-    mixed = sa.select(_MESSAGE.route).where(_WAITS, _MESSAGE.sending_at.is_not(None), _MUTED)
-    for route in list(connection.execute(mixed.distinct()).scalars()):
-        begun = alert_message.update().where(_WAITS, _MESSAGE.sending_at.is_not(None), _MESSAGE.route == route)
-        connection.execute(begun.values(sending_at=None))  # it may have arrived, so it keeps its key
-        connection.execute(alert_sending.delete().where(alert_sending.c.route == route))
-    for route, at in next_at.items():
-        late = alert_message.update().where(_FREE, _MESSAGE.route == route, _MESSAGE.due_at <= instant(), _MUTED)
-        connection.execute(late.values(due_at=at))
 
 
 def due(connection: Connection) -> dict[str, list[Due]]:
@@ -140,7 +118,7 @@ def due(connection: Connection) -> dict[str, list[Due]]:
             *(alert.c.kind, alert.c.subject, alert.c.message, alert.c.opened_at, alert.c.closed_at),
         )
         .join(alert, alert.c.alert_id == _MESSAGE.alert_id)
-        .where(_FREE, _MESSAGE.due_at <= instant(), _MESSAGE.route.not_in(sa.select(alert_sending.c.route)), ~_MUTED)
+        .where(FREE, _MESSAGE.due_at <= instant(), _MESSAGE.route.not_in(sa.select(alert_sending.c.route)), ~MUTED)
         .order_by(_MESSAGE.message_id)
     )
     found: dict[str, list[Due]] = {}
@@ -183,7 +161,7 @@ def interrupted(connection: Connection) -> list[Sending]:
     messages = sa.func.array_agg(_MESSAGE.message_id).label("messages")
     statement = (
         sa.select(alert_sending, messages)
-        .join(alert_message, sa.and_(_MESSAGE.route == alert_sending.c.route, _WAITS, _MESSAGE.sending_at.is_not(None)))
+        .join(alert_message, sa.and_(_MESSAGE.route == alert_sending.c.route, WAITS, _MESSAGE.sending_at.is_not(None)))
         .group_by(alert_sending.c.route)
         .having(sa.func.max(_MESSAGE.due_at) <= instant())
         .order_by(alert_sending.c.route)
@@ -216,5 +194,5 @@ def failures(connection: Connection) -> dict[str, tuple[int, str]]:
     statement = sa.select(
         _MESSAGE.route, sa.func.max(_MESSAGE.tries).label("tries"), sa.func.max(_MESSAGE.error).label("error")
     )
-    rows = connection.execute(statement.where(_WAITS, _MESSAGE.tries > 0, ~_MUTED).group_by(_MESSAGE.route))
+    rows = connection.execute(statement.where(WAITS, _MESSAGE.tries > 0, ~MUTED).group_by(_MESSAGE.route))
     return {row.route: (row.tries, row.error or "") for row in rows}

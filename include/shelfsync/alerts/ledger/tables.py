@@ -85,3 +85,8 @@ alert_look = sa.Table(
     schema="ledger",
     comment="When the watch looked last at what is wrong: an empty list means nothing if no watch runs",
 )
+
+WAITS = sa.and_(alert_message.c.sent_at.is_(None), alert_message.c.dropped_at.is_(None))
+"""A message that no route has taken yet, and that is still to be sent."""
+FREE = sa.and_(WAITS, alert_message.c.sending_at.is_(None))
+"""Such a message of which no sending has begun."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync import display
 from shelfsync.alerts import channel
 from shelfsync.alerts.kind import KINDS, Severity
-from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.ledger import alerts, mutes
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.store.keyset_list import KeysetList, Order
 
@@ -117,7 +117,7 @@ def mute(context: Context, kind: str, subject: str | None, *, hours: float, who:
     if kind not in KINDS:
         raise DataError(f"alerts: there is no kind {kind!r}; the kinds are {', '.join(KINDS)}")
     with context.engine.begin() as connection:
-        alerts.mute(connection, kind, subject, who=who, why=why, hours=hours)
+        mutes.mute(connection, kind, subject, who=who, why=why, hours=hours)
     lines = [row["line"] for row in muted(context) if (row["kind"], row["subject"]) == (kind, subject)]
     return lines[0] if lines else f"{_muted_what(kind, subject)} is not muted"
 
@@ -125,7 +125,7 @@ def mute(context: Context, kind: str, subject: str | None, *, hours: float, who:
 def muted(context: Context) -> list[dict[str, Any]]:
     """What is muted now: the columns of `ledger.alert_mute`, and `line`, one sentence with its end, the person and the reason."""
     with context.engine.connect() as connection:
-        rows = alerts.mutes(connection)
+        rows = mutes.mutes(connection)
     return [
         {
             **row,

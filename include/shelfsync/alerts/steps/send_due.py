@@ -14,11 +14,12 @@ import sqlalchemy as sa
 
 from shelfsync.alerts import channel
 from shelfsync.alerts.channel import REPEAT
-from shelfsync.alerts.due import due as due_at
 from shelfsync.alerts.kind import KINDS
-from shelfsync.alerts.ledger import alerts, outbox
+from shelfsync.alerts.ledger import alerts, mutes, outbox
 from shelfsync.alerts.ledger.outbox import Sending
 from shelfsync.alerts.message import body, key, title, urgency
+from shelfsync.alerts.route_filter import ROUTE_AWAY, takes
+from shelfsync.alerts.route_times import due as due_at
 from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.store.metadata import instant
@@ -40,7 +41,6 @@ AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
 KEPT_TRIES = 5
 """So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat; those of
 a pager go as their incident."""
-ROUTE_AWAY = "route_away"
 AWAY_AFTER = 2
 """After so many refusals the other routes report that this one is away."""
 _LOCK = 7_305_003
@@ -124,18 +124,11 @@ def _check_route(route: AlertRoute) -> None:
     channel.check_address(route.name, route.address.get_secret_value())
 
 
-def takes(route: AlertRoute, kind: str, subject: str = "") -> bool:
-    """Whether a route takes alerts of this kind. Whatever a route takes, it takes that another is away or wrong; never that itself is."""
-    if kind == ROUTE_AWAY:
-        return subject != route.name
-    return KINDS[kind].severity in route.severities and (not route.kinds or kind in route.kinds)
-
-
 def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute]) -> None:
     """Adds a message for each route and open alert that it takes, and for each alert that closed after a route had reported it."""
     routes, zone = list(routes), context.settings.time_zone
     now = connection.execute(sa.select(instant())).scalar_one()
-    muted = {(row["kind"], row["subject"]) for row in alerts.mutes(connection)}
+    muted = {(row["kind"], row["subject"]) for row in mutes.mutes(connection)}
     worse = outbox.worse(connection)  # an escalation about what is new waits anew
     rows = [
         {
@@ -162,7 +155,7 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
     outbox.owe(connection, rows)
     every = context.settings.alerts.routes  # a wrong one keeps what waits for it
     held_back = [route for route in every if route.digest_at is not None or route.quiet_to is not None]
-    outbox.hold_muted(connection, {route.name: due_at(route, now, zone) for route in held_back})
+    mutes.hold_muted(connection, {route.name: due_at(route, now, zone) for route in held_back})
     escalations = [route.name for route in every if route.unacknowledged_minutes]
     missed = {route.name: route.unacknowledged_minutes for route in held_back if route.name not in pagers}
     outbox.drop(connection, [route.name for route in every], escalations, missed)

@@ -19,7 +19,7 @@ from order_strategies import as_text, encoded, mutated, order_bodies, result_bod
 from orders_bodies import body
 from orders_world import SECRET, picked
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 SHORT_S = 0
 EXAMPLES = 12

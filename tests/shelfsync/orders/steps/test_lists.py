@@ -16,7 +16,7 @@ from orders_world import PHONE, picked
 from shelfsync.catalog.ledger import vendors
 from shelfsync.orders.steps import lists
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 from shelfsync.schemas import NAMES
 
 

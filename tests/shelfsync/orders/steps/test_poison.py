@@ -16,7 +16,7 @@ from shelfsync.errors import DataError
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.order_state import as_json
 from shelfsync.pages.app import create_app
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 
 CUSTOMER = {"first_name": "Robin", "phone_number": PHONE}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfsync.alerts.due import due, opened_at
+from shelfsync.alerts.route_times import due
 from shelfsync.settings import AlertRoute
 from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.section import ServiceAddress
@@ -108,13 +108,6 @@ def first_shown(found, clock, zone):
         minute += MINUTE
 
 
-@settings(max_examples=40)
-@given(moments())
-def test_law_a_digest_is_sent_the_first_time_that_the_clock_shows_its_time(moment):
-    zone, found, clock, _ = moment
-    assert due(route(digest_at=clock), found, zone) == first_shown(found, dt.time.fromisoformat(clock), zone)
-
-
 @settings(max_examples=100)
 @given(moments())
 def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(moment):
@@ -125,28 +118,6 @@ def test_law_no_message_is_sent_in_quiet_hours_nor_later_than_their_end(moment):
     assert dt.timedelta(0) <= sent - found < dt.timedelta(hours=25)
     if sent != found and wall(sent, zone) == dt.time.fromisoformat(end):
         assert sent == first_shown(found, dt.time.fromisoformat(end), zone)
-
-
-@pytest.mark.parametrize(
-    ("begin", "now", "end", "opened"),
-    [
-        ("07:00", "2026-06-01T07:00+02:00", "22:00", "2026-06-01T07:00+02:00"),
-        ("07:00", "2026-06-01T21:59+02:00", "22:00", "2026-06-01T07:00+02:00"),
-        ("07:00", "2026-06-01T22:00+02:00", "22:00", None),
-        ("18:00", "2026-10-25T03:30+01:00", "04:00", "2026-10-24T18:00+02:00"),  # summer time ended meanwhile
-        ("18:00", "2026-06-07T03:30+02:00", "04:00", "2026-06-06T18:00+02:00"),  # Sunday morning belongs to Saturday
-        ("07:00", "2026-06-07T12:00+02:00", "22:00", None),  # Sunday
-    ],
-)
-def test_opening_hours_began_on_this_day_or_the_day_before(begin, now, end, opened):
-    hours = AlertSettings(open_from=begin, open_to=end, open_days=("mon", "tue", "wed", "thu", "fri", "sat"))
-    assert opened_at(hours, at(now), BERLIN) == (None if opened is None else at(opened))
-
-
-def test_stores_without_opening_hours_are_always_open_and_hours_without_length_are_refused():
-    assert opened_at(AlertSettings(), at("2026-06-07T03:30+02:00"), BERLIN).year == 1
-    with pytest.raises(ValueError, match="unset both for always"):
-        AlertSettings(open_from="00:00", open_to="00:00")
 
 
 @pytest.mark.parametrize(
@@ -161,3 +132,10 @@ def test_half_quiet_hours_and_impossible_times_are_refused(options):
 def test_a_heartbeat_goes_to_a_web_address_alone(address):
     with pytest.raises(ValueError, match="has to begin with https://"):
         AlertSettings(heartbeat=address)
+
+
+@settings(max_examples=40)
+@given(moments())
+def test_law_a_digest_is_sent_the_first_time_that_the_clock_shows_its_time(moment):
+    zone, found, clock, _ = moment
+    assert due(route(digest_at=clock), found, zone) == first_shown(found, dt.time.fromisoformat(clock), zone)

@@ -14,7 +14,7 @@ from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import select
 
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages.rights import Viewer
 from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:

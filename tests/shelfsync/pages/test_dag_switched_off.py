@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 
 from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.pages import app as pages
-from shelfsync.pages import shell
-from shelfsync.pages.shell import Viewer
+from shelfsync.pages import dag_switched_off
+from shelfsync.pages.rights import Viewer
 
 DAGS = {file.stem for file in (Path(__file__).parents[3] / "dags").glob("*.py")}
 PATHS = {page.path: page.dags for page in pages.PAGES}
@@ -42,7 +42,7 @@ def browse(world):
 
 def test_every_dag_feeds_a_page_and_has_its_words():
     assert {name for dags in PATHS.values() for name in dags} == DAGS
-    assert set(shell.MISSING) == DAGS
+    assert set(dag_switched_off.MISSING) == DAGS
 
 
 @pytest.mark.slow

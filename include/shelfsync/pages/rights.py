@@ -1,0 +1,68 @@
+"""The rights to look, decide and stop of a page's user, and from where a form may come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Request
+from starlette.status import HTTP_403_FORBIDDEN
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop."""
+
+    name: str
+    may_decide: bool
+    may_stop: bool = False
+
+    @property
+    def rights(self) -> str:
+        """As text, for the head of a page."""
+        also = [name for name, may in (("decide", self.may_decide), ("stop", self.may_stop)) if may]
+        return f"may {' and '.join(['look', *also])}"
+
+
+def viewer(request: Request) -> Viewer:
+    """The user of this request; set by the dependency that guards all pages."""
+    found: Viewer = request.state.viewer
+    return found
+
+
+def decider(request: Request) -> Viewer:
+    """The user who decides. 403 without the right to decide, or for a form that did not come from these pages."""
+    found = viewer(request)
+    if not found.may_decide:
+        raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not decide")
+    return _sender(request, found)
+
+
+def stopper(request: Request) -> Viewer:
+    """The user who pauses or resumes sending. 403 as above."""
+    found = viewer(request)
+    if not found.may_stop:
+        raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not stop or resume")
+    return _sender(request, found)
+
+
+def _sender(request: Request, found: Viewer) -> Viewer:
+    if not _from_here(request.headers):
+        raise HTTPException(HTTP_403_FORBIDDEN, "this form was not sent from a page of this server")
+    return found
+
+
+def _from_here(headers: Mapping[str, str]) -> bool:
+    """Whether a page of this server sent the form. A browser sends the session cookie with a form of another site too, and names that site."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = headers.get("origin")
+    return origin is not None and origin.partition("://")[2] == headers.get("host")
+
+
+Decider = Annotated[Viewer, Depends(decider)]
+
+
+Stopper = Annotated[Viewer, Depends(stopper)]
