@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from partner_api import PartnerClient
-    from shelfsync.erp.complete_extract import ErpSource
+    from shelfsync.erp.extract import ErpSource
     from shelfsync.settings import Settings
 
 

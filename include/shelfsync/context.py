@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from partner_api.session import Clock
     from shelfsync.decisions.state import Subject
     from shelfsync.decisions.subject import HoldSubject
-    from shelfsync.erp.complete_extract import ErpSource
+    from shelfsync.erp.extract import ErpSource
     from shelfsync.inbox.events import Subscription
     from shelfsync.platform.jobs.job import JobKind
     from shelfsync.platform.jobs.table import Kind

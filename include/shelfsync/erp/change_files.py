@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.columns import Chunk
-    from shelfsync.erp.complete_extract import ErpSource, Extract
+    from shelfsync.erp.extract import ErpSource, Extract
     from shelfsync.erp.parquet import ParquetFile
     from shelfsync.erp.workbook import Workbook
     from shelfsync.settings import ErpSettings

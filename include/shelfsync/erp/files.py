@@ -13,9 +13,10 @@ from shelfsync.erp import address
 from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.broken_store import FilesByStore
 from shelfsync.erp.columns import COLUMNS, CONSTANTS
-from shelfsync.erp.complete_extract import Claim, Extract, none_of
+from shelfsync.erp.completeness_proof import Claim
 from shelfsync.erp.control_file import CONTROL_FILE, check_address, check_rows, is_for_all, true_rows
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.extract import Extract, none_of
 from shelfsync.erp.fixed_width import FixedWidth
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.mapping_hook import SETTING as MAPPING

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.complete_extract import ErpSource
+    from shelfsync.erp.extract import ErpSource
     from shelfsync.settings import Settings, SourceSettings
 
 

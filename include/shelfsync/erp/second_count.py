@@ -1,6 +1,6 @@
 """The second count: the SELECT is counted again in the same snapshot, or the ERP's own count is asked, so that a row that got lost is found.
 
-What follows if the two numbers differ is in `complete_extract`.
+What follows if the two numbers differ is in `completeness_proof`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
-from shelfsync.erp.complete_extract import Claim
+from shelfsync.erp.completeness_proof import Claim
 from shelfsync.erp.session import bare
 from shelfsync.errors import ConfigurationError
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.changes_query import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
-from shelfsync.erp.complete_extract import Extract, none_of
+from shelfsync.erp.extract import Extract, none_of
 from shelfsync.erp.second_count import COUNT_SQL, check_count, counted_again
 from shelfsync.erp.session import DISTINCT_MAX, Session, read_statement
 from shelfsync.erp.text import texts
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.changes_query import Changes, Feed
-    from shelfsync.erp.complete_extract import Claim, FollowedErp
+    from shelfsync.erp.completeness_proof import Claim
+    from shelfsync.erp.extract import FollowedErp
     from shelfsync.settings import SourceSettings
 
 SQL = "SHELFSYNC_ERP__SQL"

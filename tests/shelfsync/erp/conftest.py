@@ -17,7 +17,7 @@ from shelfsync.settings import ErpSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shelfsync.erp.complete_extract import Proof
+    from shelfsync.erp.completeness_proof import Proof
 
 
 @dataclass(frozen=True)

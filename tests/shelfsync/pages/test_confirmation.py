@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fastapi import FastAPI, Request  # noqa: TC002  FastAPI reads annotations at run time
+from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 
 from shelfsync.pages.confirmation import confirmation

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
     from shelfsync.erp.change_file_state import ChangeFile
-    from shelfsync.erp.complete_extract import FollowedErp
+    from shelfsync.erp.extract import FollowedErp
     from shelfsync.store.lake import Lake
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from shelfsync.catalog.steps.changes import (
 from shelfsync.catalog.steps.store_without_rows import why_it_fails
 from shelfsync.catalog.steps.total_rows import of_no_store
 from shelfsync.catalog.warehouse import quarantine, record
-from shelfsync.erp.complete_extract import none_of
+from shelfsync.erp.extract import none_of
 from shelfsync.errors import DataError, some_of
 from shelfsync.outages import erp_asked
 from shelfsync.platform.credentials_check import check_chain
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.steps.changes import Files, Land
     from shelfsync.context import Context
-    from shelfsync.erp.complete_extract import Extract, Proof
+    from shelfsync.erp.completeness_proof import Proof
+    from shelfsync.erp.extract import Extract
 
 log = logging.getLogger(__name__)
 

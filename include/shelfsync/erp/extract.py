@@ -4,59 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.erp.completeness_proof import Claim, Proof, Read, proof_of
 from shelfsync.erp.two_number_styles import first_other_style
-from shelfsync.errors import DataError, IncompleteExtractError, in_one_line, some_of
+from shelfsync.errors import DataError, IncompleteExtractError, in_one_line
 from shelfsync.rows import quarantine_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.changes_query import Changes
     from shelfsync.erp.columns import Chunk, Layout, Look
     from shelfsync.erp.two_number_styles import Styles
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The number of rows that a source expects, after its last chunk; None if it is unknown.
-
-    `how` names the origin of `expected` for a person. `caveat`: why an absent SKU may be in the ERP although the numbers agree. `failed`:
-    the ERP's id of each store that has a source of its own and failed alone -> why; `expected` is without it.
-    """
-
-    expected: int | None
-    how: str
-    caveat: str | None = None
-    failed: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Whether the extract has everything that the ERP has.
-
-    `rows` are rows read from the ERP, before any hook; `expected` is their true number, None if it is unknown. Only if `complete` is true,
-    an absent SKU has left the ERP (design: I9). `how` gives the reason for a person. `doubtful`: vendors with rows that name no product, so that of
-    them nothing is proven.
-    """
-
-    complete: bool
-    rows: int
-    expected: int | None
-    how: str
-    doubtful: frozenset[str] = frozenset()
-
-    def of_doubtful(self) -> Proof:
-        """What is proven of the doubtful vendors."""
-        how = f"{self.how}; a row of the store names no product that can be read, so an absent SKU may be in it"
-        return replace(self, complete=False, how=how)
 
 
 class ErpSource(Protocol):
@@ -198,7 +164,18 @@ class Extract:
             except StopIteration as end:
                 claim = self._without_two_styles(end.value)
                 self._leave_failed_out(claim)
-                self._proof = self._prove(claim)
+                self._proof = proof_of(
+                    claim,
+                    Read(
+                        self.rows,
+                        self.rows_out,
+                        self.left_out,
+                        self._unreadable,
+                        frozenset(self._doubtful - self.failed.keys()),
+                    ),
+                    may_be_empty=self._may_be_empty,
+                    named=self._layout.named,
+                )
                 return
             number, error = number + 1, None
             if not self._styles or chunk.where != self._styles[-1][1].where:
@@ -270,32 +247,6 @@ class Extract:
             else:
                 line = f"extract: a store that SHELFSYNC_ERP__VENDOR_IDS leaves out cannot be read: {why}"
                 log.warning("%s", self._layout.named(line))
-
-    def _prove(self, claim: Claim) -> Proof:
-        if not self.rows and not claim.expected and not (self._may_be_empty and claim.expected == 0):
-            raise IncompleteExtractError(
-                "The ERP gave no row at all. An empty ERP is taken for a broken one: nothing was sent. Look at the SELECT or the files."
-            )
-        if claim.expected is not None and claim.expected != self.rows:
-            raise IncompleteExtractError(
-                f"{self.rows} rows were read, and {claim.how} gives {claim.expected}: the extract is not the whole of the ERP, and nothing was sent. "
-                "Run it again; if it stays so, compare the two numbers in the ERP."
-            )
-        if not self.rows_out and self.left_out:
-            raise IncompleteExtractError(
-                f"SHELFSYNC_ERP__VENDOR_IDS names none of the ERP's {len(self.left_out)} stores ({some_of(sorted(self.left_out))}): nothing was sent. "
-                "Correct the ERP's ids in it."
-            )
-        if not self.rows_out and self.rows:
-            raise IncompleteExtractError(
-                f"The mapping hook left none of {self.rows} rows. That is taken for a mistake: nothing was sent. Look at the hook."
-            )
-        caveats = [claim.caveat] if claim.caveat is not None else []
-        if self._unreadable:
-            caveats.append(f"{self._unreadable} rows could not be read, so an absent SKU may be in one of them")
-        complete = claim.expected is not None and not caveats
-        how = self._layout.named("; ".join([claim.how, *caveats]))
-        return Proof(complete, self.rows, claim.expected, how, frozenset(self._doubtful - self.failed.keys()))
 
 
 def none_of(vendors: Sequence[str], have: str) -> DataError:
