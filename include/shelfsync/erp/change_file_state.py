@@ -48,3 +48,24 @@ class ChangeFile:
 def place_of(path: str) -> tuple[str, str]:
     """The place of a file among others: by its name, whatever its folder."""
     return path.rsplit("/", 1)[-1], path
+
+
+def without_a_row(path: str, sequence: str, stamp: str, known: ChangeFile | None, reason: str) -> ChangeFile:
+    """What becomes of a file without a row: it waits until it has rested, then counts as taken."""
+    rested = _has_rested(known, stamp)
+    state = FileState.TAKEN if rested else FileState.WAITING
+    return ChangeFile(path, sequence, stamp, state, reason, 0 if rested else _landed(known))
+
+
+def not_whole(path: str, sequence: str, stamp: str, known: ChangeFile | None, reason: str) -> ChangeFile:
+    """What becomes of a file that is cut, not ended or unreadable, or lacks a column: it waits until it has rested, then is quarantined."""
+    state = FileState.QUARANTINED if _has_rested(known, stamp) else FileState.WAITING
+    return ChangeFile(path, sequence, stamp, state, reason, _landed(known))
+
+
+def _has_rested(known: ChangeFile | None, stamp: str) -> bool:
+    return known is not None and known.rested and known.stamp == stamp
+
+
+def _landed(known: ChangeFile | None) -> int:
+    return known.rows if known is not None else 0

@@ -12,16 +12,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from shelfsync.erp import address, text_encoding
-from shelfsync.erp.address import VENDOR
-from shelfsync.erp.change_file_state import DONE, REST_S, ChangeFile, FileState, place_of
-from shelfsync.erp.changes_query import CHANGES_FILES, CHANGES_SINCE_FILE, Changes, Position
+from shelfsync.erp import address
+from shelfsync.erp.change_file_order import take_in_order
+from shelfsync.erp.change_file_state import DONE, REST_S, ChangeFile, FileState, not_whole, place_of, without_a_row
+from shelfsync.erp.changes_query import CHANGES_FILES, Changes, Position
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource
+from shelfsync.erp.last_file_of_dump import check_landed, last_of_dump
 from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.errors import (
     ConfigurationError,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from shelfsync.erp.workbook import Workbook
     from shelfsync.settings import ErpSettings
 
-_NAME_BYTES_MAX = 4096
 _NO_TEXT_NAME = "its name is not UTF-8; rename it"
 
 
@@ -64,15 +64,15 @@ class FollowedFiles:
 
         Returns the stores of which that is true while others are in order: the ERP's id -> why.
         """
-        last_of_dump = self._last_of_dump() if self.dumped else None
+        last = last_of_dump(self._settings, self._limit) if self.dumped else None
         found = filter(_has_text_name, self._files.found(may_be_empty=True))
         newest = {file.vendor or "": file for file in sorted(found, key=lambda file: place_of(file.path))}
         needed = self._needed if newest else set()
         nets = _Nets(shared=self._layout("").hook is not None)
         for sequence, file in newest.items():
             with nets.net(sequence):
-                if last_of_dump is not None:
-                    last_of_dump(sequence)
+                if last is not None:
+                    last(sequence)
                 self._check_columns(file, self._limit.answer(file, self._files.reader(file).names), needed)
         if len(nets.errors) == len(newest):
             for error in nets.errors.values():
@@ -82,7 +82,9 @@ class FollowedFiles:
     def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
         """All present rows, which are newer than the files that were there before; of a dump, with the files since to lay over them."""
         if self.dumped:
-            self._find(changes, self._last_of_dump())  # read before the dump: an ERP writes it after the dump
+            self._find(
+                changes, last_of_dump(self._settings, self._limit)
+            )  # read before the dump: an ERP writes it after the dump
         else:
             self.read_changes(changes)
             changes.same_instant = True
@@ -93,8 +95,8 @@ class FollowedFiles:
         """Takes the files that were not taken yet; before the first reading of the whole it only notes them, as that has their rows."""
         self._find(changes, None)
 
-    def _find(self, changes: Changes, last_of_dump: Callable[[str], str] | None) -> None:
-        """`last_of_dump`: sequence -> the last name that the dump has; files behind it are taken even if they were taken before."""
+    def _find(self, changes: Changes, last: Callable[[str], str] | None) -> None:
+        """`last`: sequence -> the last name that the dump has; files behind it are taken even if they were taken before."""
         found = self._files.found(may_be_empty=True)
         changes.present = {file.readable for file in found}
         self._wait_no_more(changes)
@@ -102,16 +104,16 @@ class FollowedFiles:
         sequences: dict[str, list[FoundFile]] = {known.sequence: [] for known in changes.files.values()}
         for file in sorted(filter(_has_text_name, found), key=lambda file: place_of(file.path)):
             sequences.setdefault(file.vendor or "", []).append(file)
-        if (last_of_dump is not None or changes.since is not None) and self._takes(found, changes):
+        if (last is not None or changes.since is not None) and self._takes(found, changes):
             _ = self._needed  # outside of the nets: an ERP that is away, or a hook that is missing, is no store's fault
         nets = _Nets(shared=self._layout("").hook is not None)
         before = dict(changes.files)
         for sequence, files in sequences.items():
             with nets.net(sequence):
-                if last_of_dump is None:
+                if last is None:
                     self._take_since(sequence, files, changes)
                 else:
-                    self._take_over_dump(last_of_dump(sequence), sequence, files, changes)
+                    self._take_over_dump(last(sequence), sequence, files, changes)
             if sequence in nets.errors:  # its rows are left out, so its files are as they were
                 others = {path: known for path, known in changes.files.items() if known.sequence != sequence}
                 changes.files = others | {path: one for path, one in before.items() if one.sequence == sequence}
@@ -130,7 +132,7 @@ class FollowedFiles:
         if changes.since is None:
             self._note(files, sequence, changes)
         else:
-            self._take_sequence(sequence, files, changes)
+            take_in_order(sequence, files, changes, self._take, dumped=self.dumped)
 
     def _take_over_dump(self, last: str, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
         """Takes the files of a sequence behind the dump's `last` one, even if they were taken before."""
@@ -138,11 +140,11 @@ class FollowedFiles:
         self._note([file for file in files if place_of(file.path)[0] <= last], sequence, changes)
         behind = [file for file in files if place_of(file.path)[0] > last]
         self._take_again(behind, sequence, changes)
-        self._take_sequence(sequence, behind, changes)
+        take_in_order(sequence, behind, changes, self._take, dumped=self.dumped)
         covered = {
             known.path for known in changes.files.values() if known.sequence == sequence and known.place[0] <= last
         }
-        self._check_landed([known for known in landed if known.path not in covered], changes)
+        check_landed([known for known in landed if known.path not in covered], changes, self._settings)
         changes.covered |= covered
 
     def mark(self, cursor: str) -> str:  # noqa: ARG002  the whole folder counts, not what is behind a name
@@ -164,95 +166,6 @@ class FollowedFiles:
             if known is not None and known.state == FileState.TAKEN and known.stamp == file.listed:
                 one = self._take(file, sequence, known, changes)
                 changes.files[file.path] = one if one.state == FileState.TAKEN or known.rows else known
-
-    def _check_landed(self, landed: Sequence[ChangeFile], changes: Changes) -> None:
-        """Raises a DataError or a TryAgainError if rows that have landed cannot be laid over the dump: their older values would come back."""
-        for known in landed:
-            now = changes.files[known.path]
-            if known.path in changes.present and now.state == FileState.TAKEN:
-                continue
-            if known.path in changes.present and now.state != FileState.QUARANTINED:
-                raise TryAgainError(f"{known.path!r} is not whole: {now.reason}", after_s=REST_S)
-            why = now.reason if known.path in changes.present else "it is not in the folder any more"
-            raise IncompleteExtractError(
-                f"{known.path!r} {why.removeprefix('it ') if why else 'cannot be read'}, and {self._settings.files!r} has not its rows."
-                " Nothing was sent. Put the file back as it was, or let the ERP write all rows anew,"
-                f" with this name or a later one in {CHANGES_SINCE_FILE}."
-            )
-
-    def _last_of_dump(self) -> Callable[[str], str]:
-        """Sequence -> the name of the last file that the dump has. It raises what is wrong with the text of that sequence."""
-        where = self._settings.changes_since_file or ""
-        if VENDOR in where and VENDOR not in (self._settings.changes_files or ""):
-            raise ConfigurationError(
-                CHANGES_SINCE_FILE,
-                f"it holds {VENDOR}, which {CHANGES_FILES} does not",
-                "Name one file for all stores.",
-            )
-        texts = {
-            file.vendor or "": file
-            for file in self._limit.answer(
-                address.shown(where), lambda: address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
-            )
-        }
-
-        @cache
-        def read(sequence: str) -> str:
-            if not sequence and VENDOR in where:
-                return ""  # what was set aside is of no vendor
-            if (file := texts.get(sequence)) is None:
-                raise IncompleteExtractError(
-                    f"No file of {CHANGES_SINCE_FILE} is about vendor {sequence!r}, which has files of changes. Nothing was sent."
-                    " Let the ERP write it for each store."
-                )
-            return self._limit.answer(file, partial(_text, file))
-
-        if VENDOR not in where:
-            read("")
-        return lambda sequence: read(sequence if VENDOR in where else "")
-
-    def _take_sequence(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
-        mine = [known for known in changes.files.values() if known.sequence == sequence]
-        last = max((known.place for known in mine if _has_landed(known)), default=None)
-        for number, file in enumerate(files, 1):
-            known = changes.files.get(file.path)
-            if known is not None and known.state in DONE and known.stamp == file.listed:
-                continue
-            if last is not None and place_of(file.path) < last:
-                why = self._why_late(last[1], changed=known is not None and known.state in DONE)
-                rows = known.rows if known is not None else 0
-                one = ChangeFile(file.path, sequence, file.listed, FileState.QUARANTINED, why, rows)
-            else:
-                one = self._take(file, sequence, known, changes)
-            changes.files[file.path] = one
-            if one.state == FileState.WAITING:
-                self._rest_behind(one, files[number:], changes)
-                return
-            if _has_landed(one):
-                last = one.place if last is None else max(last, one.place)
-
-    def _why_late(self, last: str, *, changed: bool) -> str:
-        why = f"it {'changed' if changed else 'came'} after {last!r} was taken, whose name is behind its own, so its rows may be older"
-        if changed:
-            return why
-        remedy = (
-            "see docs/how-to/reading-changes.md#a-name-that-sorts-too-high"
-            if self.dumped
-            else "remove it and run `shelfsync sync --full`"
-        )
-        return f"{why}; if the name of that file is wrong, {remedy}"
-
-    @staticmethod
-    def _rest_behind(first: ChangeFile, files: Sequence[FoundFile], changes: Changes) -> None:
-        """Files behind one that waits are not read, but they rest with it: several that are not whole take no longer than one."""
-        for file in files:
-            known = changes.files.get(file.path)
-            if known is None or (known.state == FileState.WAITING and known.stamp != file.listed):
-                why = f"it is behind {first.path!r}, which waits"
-                landed = 0 if known is None else known.rows
-                changes.files[file.path] = ChangeFile(
-                    file.path, first.sequence, file.listed, FileState.WAITING, why, landed
-                )
 
     @staticmethod
     def _wait_no_more(changes: Changes) -> None:
@@ -280,8 +193,6 @@ class FollowedFiles:
 
     def _take(self, file: FoundFile, sequence: str, known: ChangeFile | None, changes: Changes) -> ChangeFile:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""
-        landed = known.rows if known is not None else 0
-        rested = known is not None and known.rested and known.stamp == file.listed
         needed = self._needed
         try:
             stamp = self._limit.answer(file, file.stamp)
@@ -290,11 +201,9 @@ class FollowedFiles:
         except (TryAgainError, UnreachableError):
             raise
         except EmptyFileError as error:
-            state = FileState.TAKEN if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, str(error), 0 if rested else landed)
+            return without_a_row(file.path, sequence, file.listed, known, str(error))
         except Exception as error:  # noqa: BLE001  whatever it is, the files behind it go on (I10)
-            state = FileState.QUARANTINED if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, in_one_line(error), landed)
+            return not_whole(file.path, sequence, file.listed, known, in_one_line(error))
         before = changes.rows
         with contextlib.closing(self._chunks(file, self._files.reader(file))) as chunks:
             for number, chunk in enumerate(chunks, 1):
@@ -367,31 +276,6 @@ class SourceWithChangeFiles:
 
 def _has_text_name(file: FoundFile) -> bool:
     return file.readable == file.path
-
-
-def _has_landed(known: ChangeFile) -> bool:
-    """Whether a file with an earlier name comes too late: rows of this one, or newer ones, are in place.
-
-    One that is quarantined and never gave a row keeps no other out, whatever its name. Of one that a person lets be taken again the rows do
-    not count until then.
-    """
-    return known.state == FileState.TAKEN or (known.rows > 0 and known.state != FileState.AGAIN)
-
-
-def _text(file: FoundFile) -> str:
-    """The name in a file, without the spaces around it. Raises an error unless it is one line of text, because what sorts high loses changes."""
-    try:
-        with file.fs.open(file.path, "rb") as binary:
-            data: bytes = binary.read(_NAME_BYTES_MAX + 1)
-    except OSError as error:
-        raise TryAgainError(f"{file.name} ({CHANGES_SINCE_FILE}) cannot be read: {error.strerror or error}") from None
-    name = data.decode(text_encoding.of(data) or "utf-8-sig", "replace").strip()
-    if len(data) > _NAME_BYTES_MAX or "\ufffd" in name or not name.isprintable():
-        raise IncompleteExtractError(
-            f"{file.name} ({CHANGES_SINCE_FILE}) is not one line of text. Nothing was sent."
-            " Let the ERP write the name of the last file of changes that the dump has."
-        )
-    return name
 
 
 class _Nets:
