@@ -1,11 +1,11 @@
-"""The catalog: runs, normalisation, suppression, rejections, exports, drift, and the guards: which changes wait for a person."""
+"""The catalog: runs, normalisation, suppression, rejections, exports and drift."""
 
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator
 from pydantic_settings import NoDecode
 
 from shelfsync.settings.section import Section, items
@@ -154,134 +154,3 @@ class WarehouseSettings(Section):
 
     outcome_months: int = Field(13, ge=1)
     """Whole months of per-SKU outcomes and of the baseline's history that stay, besides the current month."""
-
-
-class Limit(Section):
-    """A rule holds changes if they are more than `max_rows` and more than `max_share` of all; fewer are sent.
-
-    In a small store `max_rows` is at most half of the rows, or five; new_skus and shrunken_extract ignore this.
-    """
-
-    max_rows: int = Field(0, ge=0)
-    max_share: float = Field(0.0, ge=0, le=1)
-    enabled: bool = True
-    """False turns the rule off."""
-
-
-class MoveLimit(Limit):
-    """Of rows whose price moves by more than `move` (0.35: 35 %); a row that moves by more than `leap` is held alone."""
-
-    move: float = Field(0.35, gt=0)
-    leap: float = Field(7.0, gt=0)
-    """7: to more than eight times the price, or to less than an eighth."""
-
-
-class ShiftLimit(Limit):
-    """Of rows whose price looks as if its decimal point had slipped: within `slack` of ten, a hundred or a thousand times."""
-
-    slack: float = Field(0.12, ge=0, lt=1)
-
-
-class Rules(Section):
-    """The thresholds of every rule, by the rule's name."""
-
-    changed_columns: Limit = Limit()
-    """Changes that come with other columns of the ERP, if SHELFSYNC_ERP__CHANGED_COLUMNS is `hold`."""
-    duplicate_feed: Limit = Limit(max_rows=20, max_share=0.0)
-    """Changes that an extract brings which is, to the last value, one from before the last one."""
-    empty_feed: Limit = Limit(max_rows=5, max_share=0.0)
-    """SKUs that go off sale because the extract leaves nothing on sale at all."""
-    shrunken_extract: Limit = Limit(max_rows=20, max_share=0.15)
-    """Rows fewer than in the last extract, or than the median of the last 20 if that is smaller."""
-    mass_removal: Limit = Limit(max_rows=5, max_share=0.3)
-    """SKUs that left the extract, of those not known to be off."""
-    vanished_category: Limit = Limit(max_rows=5, max_share=0.9)
-    """SKUs of one category that go off sale, of those of it that are on sale."""
-    mass_deactivation: Limit = Limit(max_rows=10, max_share=0.3)
-    """SKUs that are switched off or left the extract, of those not known to be off."""
-    zero_stock: Limit = Limit(max_rows=20, max_share=0.3)
-    """SKUs whose quantity becomes zero, or falls below the sales buffer, of those that had enough."""
-    zero_price: Limit = Limit()
-    """Prices that become zero, of all prices."""
-    shifted_decimal: ShiftLimit = ShiftLimit()
-    """Prices that look like a slipped decimal point, of all prices."""
-    price_change: MoveLimit = MoveLimit(max_rows=10, max_share=0.02)
-    """Prices that move by more than 35 %, of all prices."""
-    mass_repricing: Limit = Limit(max_rows=20, max_share=0.4)
-    """Prices that change at all, of all prices: a wrong currency or tax changes each price a little."""
-    below_cost: Limit = Limit()
-    """Prices below the product's cost, if the extract has it, of all prices."""
-    new_skus: Limit = Limit(max_rows=50, max_share=0.25)
-    """SKUs that shelfsync does not know yet, of those that it knows."""
-
-
-RULES = tuple(Rules.model_fields)
-
-
-class GuardSettings(Rules):
-    """All rules, and the vendors and categories with their own thresholds."""
-
-    overrides: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=dict)
-    """`{"store-001": {"new_skus": {"max_rows": 500}}, "*/tobacco": {"price_change": {"move": 0.1}}, "store-001/dairy": {…}}`."""
-    hold_hours: float = Field(24.0, gt=0, le=168)
-    """Hours that an open hold waits for a decision, at most a week. After that it expires: its changes stay held, and shelfsync does not ask again."""
-    approval_hours: float = Field(24.0, gt=0)
-    """Hours that an approval is valid for exactly these values. It ends earlier, when the platform has acknowledged them."""
-    history_feeds: int = Field(20, ge=1)
-    """Number of earlier extracts with which shelfsync compares the size of a new one."""
-
-    @model_validator(mode="after")
-    def _overrides_are_thresholds(self) -> GuardSettings:
-        for where in self.overrides:
-            self._of(where, self._plain())
-        return self
-
-    def limit(self, rule: str, vendor: str, category: str | None = None) -> Any:
-        """The thresholds of a rule for a vendor, or for a category of it: the most specific override counts."""
-        return getattr(self.rules(vendor, category), rule)
-
-    def rules(self, vendor: str, category: str | None = None) -> Rules:
-        """All thresholds for a vendor or one of its categories."""
-        rules = self._of(vendor, self._plain())
-        if category is not None:
-            for where in (f"*/{category}", f"{vendor}/{category}"):
-                rules = self._of(where, rules)
-        return rules
-
-    def categories(self, rule: str, vendor: str) -> list[str]:
-        """Categories with thresholds of their own for this rule, which are judged by themselves."""
-        named = [
-            where.partition("/")[2]
-            for where, given in self.overrides.items()
-            if rule in given and where.partition("/")[0] in {"*", vendor} and "/" in where
-        ]
-        return sorted(set(named))
-
-    def with_thresholds(
-        self, vendor: str, category: str | None, rule: str, thresholds: dict[str, Any]
-    ) -> GuardSettings:
-        """These settings with other thresholds for one rule in one scope, for one decision. Raises ValueError if they are not valid."""
-        where = vendor if category is None else f"{vendor}/{category}"
-        given = {**self.overrides.get(where, {})}
-        given[rule] = {**given.get(rule, {}), **thresholds}
-        return GuardSettings(**{**self.model_dump(), "overrides": {**self.overrides, where: given}})
-
-    def _plain(self) -> Rules:
-        return Rules(**{rule: getattr(self, rule) for rule in RULES})
-
-    def _of(self, where: str, rules: Rules) -> Rules:
-        given = self.overrides.get(where)
-        if not given:
-            return rules
-        changed = {}
-        for rule, thresholds in given.items():
-            if rule not in RULES:
-                raise ValueError(f"overrides[{where!r}]: there is no rule {rule!r}; the rules are {', '.join(RULES)}")
-            before = getattr(rules, rule)
-            try:
-                changed[rule] = type(before)(**{**before.model_dump(), **thresholds})
-            except ValidationError as error:
-                first = error.errors(include_input=False, include_url=False)[0]
-                name = ".".join(str(part) for part in first["loc"])
-                raise ValueError(f"overrides[{where!r}].{rule}.{name}: {first['msg']}") from None
-        return rules.model_copy(update=changed)

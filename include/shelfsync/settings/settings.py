@@ -23,7 +23,6 @@ from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
     ExportSettings,
-    GuardSettings,
     NormaliseSettings,
     RejectionSettings,
     SuppressionSettings,
@@ -31,6 +30,7 @@ from shelfsync.settings.catalog import (
     WarehouseSettings,
 )
 from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.catalog.guard_thresholds import always, over
-from shelfsync.settings.catalog import Limit
+from shelfsync.settings.guards import Limit
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.held_changes import HeldChanges
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.catalog import RULES
+from shelfsync.settings.guards import RULES
 
 SHARP = GuardSettings(
     **{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES},

@@ -18,7 +18,7 @@ from shelfsync.catalog.guards import apply_guards
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
 from shelfsync.catalog.unrestored import as_unrestored, next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.catalog import RULES
+from shelfsync.settings.guards import RULES
 
 SHARP = GuardSettings(**{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES})
 REPEATED = History((9, 9, 9), "yesterday", None)

@@ -13,7 +13,7 @@ from shelfsync.catalog import outcome_words
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.rows.quarantine_reason import REASONS, of_no_product
 from shelfsync.schemas import RAW
-from shelfsync.settings.catalog import Rules
+from shelfsync.settings.guards import Rules
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")
 
