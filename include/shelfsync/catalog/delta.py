@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.co_sent_fields import with_active_if_single, with_co_sent_fields
+from shelfsync.catalog.rejection_retry import repeats_rejected
 from shelfsync.rows.alignment import (
-    aligned,
     any_of,
     column,
     differs,
-    equal,
     merged,
     ordered_positions,
     padded,
@@ -69,7 +68,7 @@ def compute_delta(
     if removed.num_rows:
         rows = merged(rows, removed)
     if rejected is not None and rejected.num_rows and not full:
-        rows = rows.filter(pc.invert(_repeats(rows, baseline, rejected, key)))
+        rows = rows.filter(pc.invert(repeats_rejected(rows, baseline, rejected, key)))
     return with_active_if_single(rows, baseline)
 
 
@@ -140,33 +139,6 @@ def _first_of_each(texts: pa.Array) -> pa.Array:
     """
     codes = texts.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     return pa.array(np.sort(np.unique(codes, return_index=True)[1]))
-
-
-def _repeats(rows: pa.Table, baseline: pa.Table, rejected: pa.Table, key: Key) -> pa.Array:
-    """Rows that only repeat rejected values, while the ERP still wants every value that was rejected with them."""
-    skus = column(rows, "sku")
-    wanted_then = _wanted_then(rejected, skus, key)
-    before = aligned(baseline, skus, (*FIELDS, "left"))
-    repeats = wanted_then["sku"].is_valid()
-    came_back = pc.and_(before["left"].fill_null(False), pc.and_(repeats, wanted_then["active"].is_null()))
-    wanted_then["active"] = pc.if_else(came_back, True, wanted_then["active"])  # the ERP had no value then either
-    for name in FIELDS:
-        then, now = wanted_then[name], column(rows, name)
-        desired = pc.coalesce(now, before[name])
-        nothing_new = pc.or_(now.is_null(), equal(now, before[name]))  # a co-sent field changes nothing either
-        repeats = pc.and_(repeats, pc.or_(nothing_new, equal(then, now)))
-        repeats = pc.and_(repeats, pc.or_(then.is_null(), equal(then, desired)))
-    if "barcode" in wanted_then:
-        then, now = padded(wanted_then["barcode"]), padded(column(rows, "barcode"))
-        repeats = pc.and_(repeats, pc.equal(then, now).fill_null(True))
-    return repeats
-
-
-def _wanted_then(rejected: pa.Table, skus: pa.Array, key: Key) -> dict[str, pa.Array]:
-    """The rejected values of these SKUs; all null for a SKU without a rejection."""
-    names = ["sku", *FIELDS, *(["barcode"] if key == "barcode" and "barcode" in rejected.column_names else [])]
-    table = rejected.select(names).cast(pa.schema([DELTA.field(name) for name in names]))
-    return aligned(table, skus, names)
 
 
 def _barcode_moved(now: pa.Array, before: pa.Array) -> pa.Array:

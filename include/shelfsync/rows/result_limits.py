@@ -1,4 +1,4 @@
-"""The limits of a log or export: its bytes, lines, columns, cells and time. docs/explanation/data-path.md lists them."""
+"""The limits of a log or export: its bytes, lines, columns and cells. docs/explanation/data-path.md lists them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,3 @@ JSON_BYTES_MAX = 256 * 1024 * 1024
 """The JSON text of all lines of a file; further lines count all the same, and have none."""
 UNREADABLE_MAX = 100_000
 UNREADABLE_SAMPLES = 1000
-
-LOG_FLOOR_BYTES = 1024 * 1024
-LOG_FLOOR_S, LOG_S_PER_SKU = 60.0, 0.1
-
-
-def log_bytes_max(sent: int, *, bytes_per_sku: int) -> int:
-    """The longest log that a job of so many SKUs can have, in bytes, so that no host fills lake and memory (I13)."""
-    return min(LOG_FLOOR_BYTES + sent * bytes_per_sku, EXPANDED_BYTES_MAX)
-
-
-def log_s_max(sent: int) -> float:
-    """How long its download may take, in seconds, however slow the host: a small job holds no run up for the time of a large one."""
-    return LOG_FLOOR_S + sent * LOG_S_PER_SKU

@@ -11,16 +11,8 @@ from shelfsync.catalog.export import parse_export
 from shelfsync.catalog.log_reader import parse_log
 from shelfsync.errors import DataError
 from shelfsync.rows import result_csv, result_limits
-from shelfsync.rows.result_limits import EXPANDED_BYTES_MAX, log_bytes_max, log_s_max
 
 HEADS = {"log": LOG, "export": EXPORT}
-
-
-def test_a_log_may_be_as_large_and_as_slow_as_its_skus_need_and_no_more():
-    assert log_bytes_max(0, bytes_per_sku=512) == 1024 * 1024
-    assert log_bytes_max(10_000, bytes_per_sku=512) == 1024 * 1024 + 5_120_000
-    assert log_bytes_max(10**9, bytes_per_sku=512) == EXPANDED_BYTES_MAX
-    assert (log_s_max(0), log_s_max(10_000)) == (60, 1060)
 
 
 def _read(kind: str, data: bytes):

@@ -13,6 +13,7 @@ from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.log_limits import log_bytes_max, log_s_max
 from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
 from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
@@ -26,7 +27,6 @@ from shelfsync.platform.jobs.job_event import received
 from shelfsync.platform.jobs.poll import Report, known, poll
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
-from shelfsync.rows.result_limits import log_bytes_max, log_s_max
 from shelfsync.vendors.isolation import Done, Skip, StepReport
 
 if TYPE_CHECKING:

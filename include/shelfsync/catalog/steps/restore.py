@@ -249,7 +249,7 @@ def hidden(
     if not row.restorations and unrestored is None:
         return Hidden()
     from shelfsync.catalog.guards import apply_guards
-    from shelfsync.catalog.unrestored import next_unrestored, without_restorations
+    from shelfsync.catalog.guards_under_restoration import next_unrestored, without_restorations
 
     erp = context.lake.read_table(row.erp_path or row.snapshot_path or "")
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
@@ -272,6 +272,6 @@ def as_unrestored_if_any(context: Context, case: Case, before: str | None) -> Ca
     """The case that the guards judge: the same, unless a restoration made a difference when the extract before was judged."""
     if before is None or not context.lake.exists(before):
         return case
-    from shelfsync.catalog.unrestored import as_unrestored
+    from shelfsync.catalog.guards_under_restoration import as_unrestored
 
     return as_unrestored(case, context.lake.read_table(before))

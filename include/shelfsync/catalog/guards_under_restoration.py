@@ -1,4 +1,4 @@
-"""unrestored: what the platform would hold of a vendor without its restorations.
+"""What the guards make of the ERP's changes under a restoration: what the platform would hold of a vendor without its restorations.
 
 The guards compare with that: a price that jumps because a restoration ends is no accident, and one that jumps in the ERP meanwhile is one.
 For each SKU that a restoration changes, UNRESTORED has the values that would be acknowledged without it.

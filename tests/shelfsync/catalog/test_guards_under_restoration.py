@@ -15,8 +15,8 @@ from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.guards_under_restoration import as_unrestored, next_unrestored, without_restorations
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
-from shelfsync.catalog.unrestored import as_unrestored, next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.guards import RULES
 
