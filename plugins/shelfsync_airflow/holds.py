@@ -68,7 +68,7 @@ class ApproveHoldOperator(HITLOperator):
 
     def execute(self, context: Context) -> Any:
         """Opens the question until the next look, unless the hold is decided, expired or superseded by now."""
-        from shelfsync.decisions.steps.decide import why_closed
+        from shelfsync.decisions.steps.late_answer import why_closed
         from shelfsync.decisions.steps.question import question as read_question
 
         with open_app(PLATFORM) as app:
@@ -176,7 +176,8 @@ def _decide(
 ) -> dict[str, Any] | None:
     """Writes the operator's decision to the ledger; an earlier decision from elsewhere counts instead. None: no hold was decided."""
     from shelfsync.decisions.state import Place
-    from shelfsync.decisions.steps.decide import decide, reconsider
+    from shelfsync.decisions.steps.decide import decide
+    from shelfsync.decisions.steps.other_thresholds import reconsider
     from shelfsync.errors import DataError
 
     why = str(fields.get(WHY) or "").strip() or None

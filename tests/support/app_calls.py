@@ -27,10 +27,10 @@ from shelfsync.catalog.steps import (
     urgent,
 )
 from shelfsync.cli.inspect import read_status
-from shelfsync.decisions.ledger import holds as ledger
+from shelfsync.decisions.ledger import hold_expiry
 from shelfsync.decisions.ledger.tables import hold
 from shelfsync.decisions.state import Place
-from shelfsync.decisions.steps import decide, lists
+from shelfsync.decisions.steps import decide, lists, other_thresholds
 from shelfsync.decisions.steps.question import question
 from shelfsync.explain.explain import explain
 from shelfsync.housekeeping.remove_expired import remove_expired
@@ -226,12 +226,12 @@ class HoldCalls:
         """Its time is over, and the next visit of shelfsync expires it."""
         self.over(hold_id)
         with self.context.engine.begin() as connection:
-            assert ledger.expire(connection, hold_id=hold_id) == [hold_id]
+            assert hold_expiry.expire(connection, hold_id=hold_id) == [hold_id]
 
     def reconsider(
         self, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None
     ) -> dict[str, Any]:
-        return decide.reconsider(self.context, hold_id, thresholds, who=who, place=Place.COMMAND, why=why)
+        return other_thresholds.reconsider(self.context, hold_id, thresholds, who=who, place=Place.COMMAND, why=why)
 
     def release(self, hold_id: int) -> dict[str, Any]:
         return decide.release(self.context, hold_id)

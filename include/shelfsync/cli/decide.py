@@ -116,7 +116,8 @@ def approve(
     The rest of a hold is declined then. Several holds at once need a reason.
     """
     from shelfsync.decisions.steps import lists
-    from shelfsync.decisions.steps.decide import check_thresholds, decide, reconsider, send
+    from shelfsync.decisions.steps.decide import decide, send
+    from shelfsync.decisions.steps.other_thresholds import check_thresholds, reconsider
 
     given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:

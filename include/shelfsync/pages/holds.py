@@ -16,8 +16,8 @@ from shelfsync.decisions.ledger.holds import HOLDS as EVERY
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.decisions.steps import lists
 from shelfsync.decisions.steps.decide import decide
-from shelfsync.decisions.steps.decide import reconsider as reconsider_hold
 from shelfsync.decisions.steps.decide import reopen as reopen_hold
+from shelfsync.decisions.steps.other_thresholds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.confirmation import confirmation
 from shelfsync.pages.form import Form, newest_shown, reason_for_many

@@ -13,7 +13,7 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import as_unrestored_if_any, hidden
 from shelfsync.decisions.hold import Found
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry, holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.vendors.isolation import Skip, StepReport
 
@@ -47,7 +47,7 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     with context.engine.begin() as connection:
         run = runs.read_run(connection, run_id)
         if not run.dry_run:
-            holds.expire(connection, subject=Subject.CATALOG)
+            hold_expiry.expire(connection, subject=Subject.CATALOG)
 
     known: dict[str, Guarded] = {}
     decided: dict[str, _Decided] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry, holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps import lists
 from shelfsync.errors import some_of
@@ -55,7 +55,7 @@ def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int)
         line += f". {expired:,} expired without a decision: reopen or decline them"
     brief = f"{len(found):,} holds wait for a person"
     if first is not None:
-        brief += f", {lists.until(first, holds.left_s(connection, first.hold_id))}"
+        brief += f", {lists.until(first, hold_expiry.left_s(connection, first.hold_id))}"
     return {
         "holds": len(found),
         "newest": found[0].hold_id,

@@ -17,8 +17,9 @@ from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, 
 from shelfsync.decisions import largest_moves as moves
 from shelfsync.decisions.hold import not_sent
 from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger.holds import known
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds
+from shelfsync.decisions.steps.other_thresholds import need_other_thresholds
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job

@@ -14,7 +14,7 @@ import shelfsync
 from shelfsync import metrics
 from shelfsync.catalog.ledger import runs, same_rows
 from shelfsync.catalog.warehouse import quarantine
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import in_one_line
 
@@ -62,7 +62,7 @@ def pass_over(context: Context, run: Run, names: Sequence[str]) -> list[str]:
     with context.engine.begin() as connection:
         ended = same_rows.repeat(connection, run.run_id, same)
         quarantine.clear(connection, run.run_id, ended)
-        holds.expire(connection, subject=Subject.CATALOG)  # as the guards do: of these vendors they see nothing
+        hold_expiry.expire(connection, subject=Subject.CATALOG)  # as the guards do: of these vendors they see nothing
     metrics.count("extract.vendors.same", len(ended))
     log.info("extract: %d of %d vendors were read again, the same", len(ended), len(names))
     return sorted(set(names).difference(ended))

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.decisions.first_decision import REOPENED, undecided
-from shelfsync.decisions.hold import TIMEOUT, Found, Hold
+from shelfsync.decisions.hold import Found, Hold
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
+from shelfsync.errors import DataError
 from shelfsync.store.bulk import among, any_row
 from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import after, instant
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -157,19 +162,6 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
     return True
 
 
-def expire(connection: Connection, *, subject: Subject | None = None, hold_id: int | None = None) -> list[int]:
-    """Expires the holds of a subject, or one hold, without a decision in time. Their rows stay held."""
-    chosen = hold.c.subject == subject if hold_id is None else hold.c.hold_id == hold_id
-    late = sa.and_(chosen, hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
-    statement = hold.update().where(late)
-    ended = {"state": HoldState.EXPIRED, "decided_by": TIMEOUT, "decided_at": instant(), "acts": hold.c.acts + 1}
-    done = statement.values(ended)
-    expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
-    for number in expired:
-        add_decision(connection, number, HoldState.EXPIRED, who=TIMEOUT, place=Place.SHELFSYNC)
-    return expired
-
-
 def close(connection: Connection, vendor: str, *, who: str, why: str) -> int:
     """Supersedes the holds of a vendor that wait for a decision, or approved for the sending; returns their number."""
     waits = sa.or_(
@@ -206,12 +198,6 @@ def read(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold | 
     statement = sa.select(*_COLUMNS).where(hold.c.hold_id == hold_id)
     found = _holds(connection, statement.with_for_update() if lock else statement)
     return found[0] if found else None
-
-
-def left_s(connection: Connection, hold_id: int) -> float:
-    """Seconds until a hold expires, by the database's clock."""
-    left = sa.func.extract("epoch", hold.c.expires_at - instant())
-    return float(connection.execute(sa.select(left).where(hold.c.hold_id == hold_id)).scalar_one_or_none() or 0)
 
 
 def open_count(connection: Connection) -> int:
@@ -365,3 +351,11 @@ def decisions_of(connection: Connection, hold_id: int) -> list[dict[str, Any]]:
     names = ("state", "decided_by", "place", "why", "thresholds", "ignored", "decided_at")
     statement = sa.select(*(decision.c[name] for name in names)).where(decision.c.hold_id == hold_id)
     return [dict(row) for row in connection.execute(statement.order_by(decision.c.decision_id)).mappings()]
+
+
+def known(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold:
+    """The hold of this number; a DataError: there is none."""
+    found = read(connection, hold_id, lock=lock)
+    if found is None:
+        raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
+    return found

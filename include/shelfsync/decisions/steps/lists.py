@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
 from shelfsync.decisions import largest_moves as moves
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry, holds
+from shelfsync.decisions.ledger.holds import known as known_hold
 from shelfsync.decisions.state import HoldState
-from shelfsync.decisions.steps.decide import known as known_hold
-from shelfsync.decisions.steps.decide import need_thresholds
+from shelfsync.decisions.steps.other_thresholds import need_thresholds
 from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def waiting(connection: Connection, subject: Subject, vendors: Collection[str] =
 
 def expiry(connection: Connection, first: Hold) -> str:
     """When the time of an open hold ends, or that it has ended: while the source cannot be read, no run expires a hold."""
-    left_s, at = holds.left_s(connection, first.hold_id), display.minute(first.expires_at)
+    left_s, at = hold_expiry.left_s(connection, first.hold_id), display.minute(first.expires_at)
     if left_s <= 0:
         return f"The time of hold {first.hold_id} ended at {at} without a decision; its changes stay held"
     return f"Hold {first.hold_id} expires first, at {at} (in {left_s / 3600:.1f} h); then its changes stay held"
@@ -125,7 +125,7 @@ def known(context: Context, numbers: Iterable[int]) -> list[int]:
 def undecided(context: Context, numbers: Iterable[int]) -> list[int]:
     """Those of these holds that may be approved now, in time."""
     with context.engine.connect() as connection:
-        found = [known_hold(connection, number) for number in numbers if holds.left_s(connection, number) > 0]
+        found = [known_hold(connection, number) for number in numbers if hold_expiry.left_s(connection, number) > 0]
     return [hold.hold_id for hold in found if hold.may_be_approved]
 
 

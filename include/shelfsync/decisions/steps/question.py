@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry, holds
 from shelfsync.decisions.steps.lists import asked, shown
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def question(context: Context, hold_id: int, *, key: str | None = None, pages: s
     `left_s`: until the hold expires; `look_s`: until the next look whether it was decided elsewhere. `key`: the run of Airflow that asks. A hold that was reopened since is asked about by a newer run.
     """
     with context.engine.begin() as connection:
-        holds.expire(connection, hold_id=hold_id)
+        hold_expiry.expire(connection, hold_id=hold_id)
         hold = holds.read(connection, hold_id)
-        left_s = holds.left_s(connection, hold_id)
+        left_s = hold_expiry.left_s(connection, hold_id)
         look_s = max(LOOK_S, LOOK_EACH_S * holds.open_count(connection))
     if hold is None or not hold.may_be_approved or key not in {None, hold.asked_by}:
         return None

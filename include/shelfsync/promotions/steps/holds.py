@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import largest_moves as moves
 from shelfsync.decisions.hold import Found, not_sent
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import hold_expiry, holds
+from shelfsync.decisions.ledger.holds import known
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.decisions.steps.decide import known, need_other_thresholds
 from shelfsync.decisions.steps.lists import expiry, waiting
+from shelfsync.decisions.steps.other_thresholds import need_other_thresholds
 from shelfsync.decisions.subject import Divided
 from shelfsync.errors import DataError, some_of
 
@@ -64,7 +65,7 @@ def renew(
     An extract without a proof of completeness ends no decision either.
     """
     assert run.generation is not None, "a plan has an extract"
-    holds.expire(connection, subject=Subject.PROMOTIONS)
+    hold_expiry.expire(connection, subject=Subject.PROMOTIONS)
     holds.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
     approved = {hold.identity for hold in holds.approved(connection, Subject.PROMOTIONS)}
     decided = [] if run.complete else holds.in_force(connection, Subject.PROMOTIONS)

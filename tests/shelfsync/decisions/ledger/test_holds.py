@@ -8,14 +8,9 @@ import pytest
 
 from shelfsync.decisions.ledger import holds as table
 from shelfsync.decisions.state import HoldState, Place
-from sixty_products import NEW, Apart, V, fill, renumber, slip, waiting
+from sixty_products import NEW, Apart, V, renumber, slip, waiting
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def shop(world_after):
-    return world_after(fill)
 
 
 @pytest.fixture
