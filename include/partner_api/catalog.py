@@ -14,7 +14,8 @@ from partner_api.call import Call
 from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
 from partner_api.exchange import exchange, judged
 from partner_api.jobs import Job
-from partner_api.json_values import dumps, walk
+from partner_api.json_values import dumps
+from partner_api.pages import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin
 
-from partner_api import answers, links
+from partner_api import answers, edge_block, links
 from partner_api.call import Call
 from partner_api.errors import (
     DownloadBrokenError,
@@ -142,7 +142,7 @@ def _next(session: Session, link: Link, answer: Answer) -> Link:
 
 def _error(session: Session, call: Call, link: Link, answer: Answer) -> PartnerError:
     error = answers.error(answer, call, session)
-    if answer.status in DEAD and not (call.to_platform and answers.is_block(answer)):
+    if answer.status in DEAD and not (call.to_platform and edge_block.is_block(answer)):
         return LinkExpiredError(
             f"{link.authority} no longer serves the file",
             operation="download",

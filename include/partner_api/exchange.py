@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from partner_api import answers, token_renewal
+from partner_api import answers, edge_block, retry_after, token_renewal
 from partner_api.back_off import backoff_s
 from partner_api.errors import (
     AmbiguousError,
@@ -72,7 +72,7 @@ def exchange(session: Session, call: Call) -> Answer:
 def judged(session: Session, call: Call) -> Answer:
     """The answer if it reports success (2xx, no web page); raises the PartnerError of any other answer."""
     answer = exchange(session, call)
-    if 200 <= answer.status < 300 and not (answers.is_page(answer) and call.receiver is None):
+    if 200 <= answer.status < 300 and not (edge_block.is_page(answer) and call.receiver is None):
         return answer
     raise answers.error(answer, call, session)
 
@@ -115,9 +115,9 @@ def _receiver(session: Session, call: Call) -> Receiver:
 
 
 def _report(session: Session, call: Call, answer: Answer) -> float | None:
-    wait_s = answers.retry_after_s(answer, session)
+    wait_s = retry_after.retry_after_s(answer, session)
     if call.to_platform:
-        session.gate.report(call.operation, answer.status, wait_s, answers.is_block(answer))
+        session.gate.report(call.operation, answer.status, wait_s, edge_block.is_block(answer))
     else:
         session.gate.done(call.operation, call.priority, True)
     return wait_s
@@ -125,7 +125,7 @@ def _report(session: Session, call: Call, answer: Answer) -> float | None:
 
 def _pause_s(session: Session, call: Call, answer: Answer, wait_s: float | None, attempt: int) -> float | None:
     """Seconds to wait before another attempt; None: no further attempt."""
-    if attempt >= _attempts_max(session, call) or (call.to_platform and answers.is_block(answer)):
+    if attempt >= _attempts_max(session, call) or (call.to_platform and edge_block.is_block(answer)):
         return None
     if answer.status == 429 or (answer.status >= 500 and answer.status != 501 and call.safe_to_repeat):
         pause_s = backoff_s(session, attempt) if wait_s is None else wait_s

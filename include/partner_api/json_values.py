@@ -1,7 +1,6 @@
 """JSON values, read tolerantly: exact numbers, several spellings of one name, never an exception for an unexpected value.
 
-`walk` reads all pages of a listing that may change, repeat, loop or report a wrong length (fault 61). `dumps` writes JSON with exact
-decimals, and `instant_text` the interface's three ways to write an instant.
+`dumps` writes JSON with exact decimals, and `instant_text` the interface's three ways to write an instant.
 """
 
 from __future__ import annotations
@@ -9,14 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any
 
 from partner_api.errors import InvalidRequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
 
 Raw = Mapping[str, Any]
 """What the platform sent, as it came; fractions are Decimals."""
@@ -129,74 +124,6 @@ def instant(raw: Raw, *names: str) -> dt.datetime | None:
         return parsed.astimezone(dt.UTC) if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
     except (OverflowError, ValueError):
         return None
-
-
-T = TypeVar("T")
-
-
-class Page(Protocol):
-    """What every page reports of itself."""
-
-    @property
-    def page_number(self) -> int | None: ...
-
-    @property
-    def total_pages(self) -> int | None: ...
-
-
-PageT = TypeVar("PageT", bound=Page)
-
-
-@dataclass(slots=True)
-class Walk(Generic[T]):
-    """The entries of all pages, each once, and why some may be missing (None: none are)."""
-
-    entries: dict[Hashable, T] = field(default_factory=dict)
-    pages: int = 0
-    repeated: int = 0
-    why: str | None = None
-
-
-def walk(
-    fetch: Callable[[int], PageT],
-    entries_of: Callable[[PageT], Sequence[T]],
-    key: Callable[[T], Hashable],
-    pages_max: int,
-) -> Walk[T]:
-    """All pages from 1 on, up to the last one, an empty one if the pages report no total, or the first contradiction."""
-    found: Walk[T] = Walk()
-    total: int | None = None
-    while found.why is None and (total is None or found.pages < total):
-        if found.pages >= pages_max:
-            found.why = f"it had not ended after {pages_max} pages"
-            break
-        page = fetch(found.pages + 1)
-        found.pages += 1
-        entries = entries_of(page)
-        before = len(found.entries)
-        for entry in entries:
-            found.entries.setdefault(key(entry), entry)
-        new = len(found.entries) - before
-        found.repeated += len(entries) - new
-        found.why = _contradiction(found.pages, total, page, entries=len(entries), new=new)
-        if page.total_pages is None and not entries:
-            break
-        total = page.total_pages
-    if found.why is None and found.repeated:
-        found.why = f"{found.repeated} entries came twice, so others may have slipped between two pages"
-    return found
-
-
-def _contradiction(asked: int, total: int | None, page: Page, *, entries: int, new: int) -> str | None:
-    if page.page_number is not None and page.page_number != asked:
-        return f"the client requested page {asked} and {page.page_number} came"
-    if total is not None and page.total_pages != total:
-        return f"it had {total} pages at first and {page.total_pages} at page {asked}"
-    if entries and not new:
-        return f"page {asked} held only what had come before"
-    if page.total_pages is not None and (asked > page.total_pages if entries else asked < page.total_pages):
-        return f"page {asked} of {page.total_pages} {'held something' if entries else 'was empty'}"
-    return None
 
 
 def dumps(value: Any) -> bytes:

@@ -11,8 +11,9 @@ from partner_api.call import Call
 from partner_api.catalog import JSON
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
 from partner_api.exchange import judged
-from partner_api.json_values import dumps, instant_text, walk
+from partner_api.json_values import dumps, instant_text
 from partner_api.order import Order, OrderHistory, OrderPage
+from partner_api.pages import walk
 
 if TYPE_CHECKING:
     from partner_api.order_update import OrderUpdate

@@ -14,6 +14,7 @@ from partner_api.errors import (
     DownloadTooLargeError,
     UnexpectedAnswerError,
 )
+from partner_api.expansion import Expander
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,36 +24,9 @@ if TYPE_CHECKING:
 
 ERROR_BYTES_MAX = 64 * 1024
 """A receiver reads and stores no more than this of an error's body."""
-_PIECE_BYTES = 64 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _SNIFF_BYTES = 64
 _PAGE_STARTS = (b"<!doctype", b"<html", b"<head")
-
-
-class Expander:
-    """gzip (several members too) or zlib, as an iterator of pieces of at most 64 KiB, so that a decompression bomb shows early."""
-
-    def __init__(self) -> None:
-        self._engine = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, as the header shows
-        self._started = False
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The pieces that these bytes give."""
-        while data:
-            if self._engine.eof:
-                if not data.strip(b"\0"):
-                    return  # padding after the last member
-                self._engine = zlib.decompressobj(wbits=47)
-            self._started = True
-            piece = self._engine.decompress(data, _PIECE_BYTES)
-            if piece:
-                yield piece
-            data = self._engine.unused_data if self._engine.eof else self._engine.unconsumed_tail
-
-    @property
-    def complete(self) -> bool:
-        """Whether the stream's own end mark (with its checksum) was seen."""
-        return self._engine.eof or not self._started
 
 
 class Collected:

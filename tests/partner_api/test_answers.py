@@ -1,89 +1,85 @@
+"""Each rejection becomes the error with the next action."""
+
 from __future__ import annotations
 
 import datetime as dt
-from email.utils import format_datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from partner_api.answers import parse
-from partner_api.dialect import Dialect
-from partner_api.errors import ThrottledError
+from partner_api import errors
 
-NOW = dt.datetime(2026, 3, 1, 12, 0, tzinfo=dt.UTC)
-
-
-def read(value, date=None):
-    return parse(value, date=date, now=NOW, max_s=3600.0)
+PAGE = "<!DOCTYPE html><html><head><title>x</title></head></html>"
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"),
+    ("answer", "error", "message"),
     [
-        (None, None),
-        ("", None),
-        ("0", 0.0),
-        ("17", 17.0),
-        (" 2.5 ", 2.5),
-        ("1000000000", 3600.0),
-        ("9" * 400, 3600.0),
-        ("-5", None),
-        ("1e9", None),
-        ("nan", None),
-        ("inf", None),
-        ("soon", None),
-        ("٣", None),
-        ("Sun, 01 Mar 2026 12:01:00 GMT", 60.0),
-        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 3600.0),
-        ("Sun, 99 Mar 2026 12:01:00 GMT", None),
+        ((400, {"message": "bad"}), errors.InvalidRequestError, "halve"),
+        ((401, {}), errors.CredentialsError, "accepts none of them here"),
+        ((403, {"code": "NO"}), errors.CredentialsError, "client id and secret"),
+        ((403, PAGE), errors.BlockedError, "Send nothing for a while"),
+        ((404, b""), errors.NotFoundError, "chain and vendor"),
+        ((404, PAGE), errors.NotFoundError, "base address"),
+        ((404, {"message": "platform not found"}), errors.NotEnabledError, "account manager"),
+        ((405, {}), errors.UnexpectedAnswerError, "dialect"),
+        ((408, {}), errors.UnavailableError, "Try again later"),
+        ((409, {}), errors.UnexpectedAnswerError, "dialect"),
+        ((413, {}), errors.InvalidRequestError, "smaller bodies"),
+        ((418, {}), errors.UnexpectedAnswerError, "dialect"),
+        ((422, {}), errors.InvalidRequestError, "halve"),
+        ((429, {}), errors.ThrottledError, "Wait"),
+        ((429, PAGE), errors.BlockedError, "Send nothing for a while"),
+        ((500, {}), errors.UnavailableError, "Try again later"),
+        ((501, {}), errors.NotEnabledError, "account manager"),
+        ((503, PAGE), errors.UnavailableError, "Try again later"),
+        ((200, PAGE), errors.UnexpectedAnswerError, "dialect"),
+        ((200, b"null"), errors.UnexpectedAnswerError, "dialect"),
+        ((200, b"[" * 100_000), errors.UnexpectedAnswerError, "dialect"),
+        ((200, {"products": "none"}), errors.UnexpectedAnswerError, "dialect"),
     ],
 )
-def test_every_form_of_retry_after_is_read_within_bounds(value, seconds):
-    assert read(value) == seconds
+def test_each_rejection_raises_its_error_with_the_next_action(tools, answer, error, message):
+    server = tools.platform(tools.http(*answer, x_request_id="req-42"))
+    with pytest.raises(error, match=message) as caught:
+        tools.client(server).list_catalog("v")
+    assert type(caught.value) is error
+    text = str(caught.value)
+    assert (caught.value.status, caught.value.operation) == (answer[0], "list_catalog")
+    assert text.startswith("list_catalog: ")
+    assert text.count(caught.value.remedy) == 1
+    assert "\n" not in text
+    if answer[0] != 200:
+        assert caught.value.request_id == "req-42"
 
 
-def test_a_date_is_compared_with_the_platforms_clock():
-    assert read("Sun, 01 Mar 2026 15:00:30 GMT", date="Sun, 01 Mar 2026 15:00:00 GMT") == 30.0
+def test_the_client_uses_its_own_request_id_if_the_platform_returns_none(tools):
+    server = tools.platform(tools.http(404, b""))
+    with pytest.raises(errors.NotFoundError) as caught:
+        tools.client(server, new_id=iter(["a", "b"]).__next__).list_catalog("v")
+    assert caught.value.request_id == "b"
+    assert [one.headers["x-request-id"] for one in server.seen] == ["a", "b"]
 
 
-@given(st.text(max_size=60))
-def test_any_text_gives_none_or_seconds_within_bounds(value):
-    seconds = read(value)
-    assert seconds is None or 0 <= seconds <= 3600
+_A_DAY = dt.datetime(2026, 3, 1, tzinfo=dt.UTC), dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
 
 
-@given(st.datetimes(min_value=dt.datetime(1970, 1, 2), max_value=dt.datetime(9999, 12, 30)))
-def test_any_date_gives_seconds_within_bounds(then):
-    seconds = read(format_datetime(then.replace(tzinfo=dt.UTC), usegmt=True))
-    assert seconds is not None
-    assert 0 <= seconds <= 3600
-
-
-def test_a_short_wait_is_slept_and_the_call_repeated(tools):
-    server = tools.platform(tools.http(429, b"", retry_after="7"), tools.http(202, {"job_id": "j"}))
-    clock = tools.QuickClock()
-    assert tools.client(server, clock=clock).update_catalog("v", b"{}").job_id == "j"
-    assert clock.slept == [7.0]
-
-
-def test_a_long_wait_goes_to_the_caller_shortened_to_the_maximum(tools):
-    server = tools.platform(tools.http(429, {"message": "slow down"}, retry_after="1000000000"))
-    clock = tools.QuickClock()
-    with pytest.raises(ThrottledError, match="Wait") as caught:
-        tools.client(server, clock=clock, dialect=Dialect(retry_after_max_s=600)).update_catalog("v", b"{}")
-    assert caught.value.retry_after_s == 600
-    assert clock.slept == []
-
-
-@pytest.mark.parametrize("value", [None, "-3", "rubbish"])
-def test_without_a_usable_retry_after_the_pauses_grow_and_end(tools, value):
-    headers = {"retry_after": value} if value else {}
-    server = tools.platform(tools.http(429, b"", **headers))
-    clock = tools.QuickClock()
-    with pytest.raises(ThrottledError) as caught:
-        tools.client(server, clock=clock).list_catalog("v")
-    assert caught.value.retry_after_s is None
-    assert len(server.of("GET")) == 3
-    assert 0.5 <= clock.slept[0] <= 1 <= clock.slept[1] <= 2
+@pytest.mark.parametrize(
+    ("call", "status", "message"),
+    [
+        (lambda client: client.list_catalog("v"), 200, "the listing holds no products"),
+        (lambda client: client.categories("v"), 200, "the answer holds no categories"),
+        (lambda client: client.job_status("1"), 200, "the client requested job 1"),
+        (lambda client: client.promotion_status("1"), 200, "the client requested job 1"),
+        (lambda client: client.update_catalog("v", b"{}"), 202, "named no job"),
+        (lambda client: client.list_orders("v", *_A_DAY), 200, "no history path"),
+    ],
+)
+def test_the_error_of_an_unreadable_answer_names_its_request_and_shows_an_excerpt(tools, call, status, message):
+    server = tools.platform(tools.http(status, {"job_id": "2", "message": "odd"}, x_request_id="req-9"))
+    if "named no job" in message:
+        server = tools.platform(tools.http(status, {"message": "odd"}, x_request_id="req-9"))
+    client = tools.client(server)
+    with pytest.raises((errors.UnexpectedAnswerError, errors.AmbiguousError), match=message) as caught:
+        call(client)
+    assert (caught.value.status, caught.value.request_id) == (status, "req-9")
+    assert "odd" in caught.value.body_excerpt

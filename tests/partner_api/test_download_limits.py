@@ -11,7 +11,7 @@ import pytest
 
 from log_download import LOG, RESULTS, fetch
 from partner_api import DownloadLimits
-from partner_api.errors import DownloadBrokenError, DownloadSlowError, DownloadTooLargeError, UnavailableError
+from partner_api.errors import DownloadBrokenError, DownloadSlowError, DownloadTooLargeError
 
 
 @functools.cache
@@ -75,29 +75,6 @@ def test_a_size_limit_holds_without_an_announced_length(tools):
         fetch(tools.client(server, limits=DownloadLimits(max_bytes=1_000_000)), server)
 
 
-def drip(head):
-    """One byte now and then, for ever: `head`: already within the answer's head."""
-
-    def script(seen, send):
-        send(b"HTTP/1.1 200 OK\r\n" + (b"" if head else b"Content-Length: 100000\r\n\r\n"))
-        ends_at = time.monotonic() + 60
-        while time.monotonic() < ends_at:
-            send(b"X")
-            time.sleep(0.02)
-
-    return script
-
-
-@pytest.mark.parametrize("head", [True, False])
-def test_a_dripping_answer_ends_at_the_deadline(tools, head):
-    server = tools.platform(drip(head))
-    limits = DownloadLimits(total_s=0.3)
-    began_s = time.monotonic()
-    with pytest.raises((DownloadBrokenError, UnavailableError)):
-        fetch(tools.client(server, limits=limits, timeout_s=0.5, attempts_max=1), server)
-    assert time.monotonic() - began_s < 30
-
-
 @pytest.mark.parametrize("status", [200, 403])
 def test_a_file_slower_than_the_least_speed_ends_after_one_window(tools, status):
     clock = tools.QuickClock()
@@ -129,16 +106,6 @@ def test_a_file_at_the_least_speed_comes_whole(tools):
 
     server = tools.platform(slowly)
     assert fetch(tools.client(server, clock=clock), server)[1] == LOG
-
-
-def test_a_head_that_drips_has_as_long_as_a_window_and_is_tried_once(tools):
-    server = tools.platform(drip(head=True))
-    limits = DownloadLimits(speed_grace_s=0.1, speed_window_s=0.3)
-    began_s = time.monotonic()
-    with pytest.raises(DownloadSlowError, match="no answer came within"):
-        fetch(tools.client(server, limits=limits), server)
-    assert time.monotonic() - began_s < 20
-    assert len(server.of("GET")) == 1
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

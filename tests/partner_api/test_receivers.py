@@ -6,14 +6,11 @@ import zlib
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from log_download import LOG, RESULTS, fetch
 from partner_api import PartnerClient, StaticToken
 from partner_api.errors import DownloadBrokenError, UnavailableError, UnexpectedAnswerError
-from partner_api.receivers import Expander
 from partner_api.sender import BodyStream
 
 
@@ -38,24 +35,6 @@ def test_a_file_that_is_gzip_itself_is_expanded_even_inside_a_compressed_answer(
 def test_gzip_of_several_members_is_read_to_its_end(tools):
     server = tools.platform(tools.http(200, gzip.compress(LOG[:999]) + gzip.compress(LOG[999:]) + b"\0" * 512))
     assert fetch(tools.client(server), server)[1] == LOG
-
-
-@given(st.lists(st.binary(max_size=200), max_size=5), st.integers(1, 97))
-def test_the_expander_returns_the_packed_bytes_however_they_are_cut(parts, size):
-    packed = b"".join(gzip.compress(part) for part in parts)
-    expander = Expander()
-    out = b"".join(piece for at in range(0, len(packed), size) for piece in expander.feed(packed[at : at + size]))
-    assert out == b"".join(parts)
-    assert expander.complete
-
-
-@given(st.binary(min_size=1, max_size=300), st.integers(1, 10_000))
-def test_the_expander_detects_a_missing_end(content, cut):
-    packed = gzip.compress(content)
-    expander = Expander()
-    for _ in expander.feed(packed[: max(1, len(packed) - 1 - cut % len(packed))]):
-        pass
-    assert not expander.complete
 
 
 @pytest.mark.parametrize("announced", [b"26", b"28"])

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 
 import fsspec
 
+from partner_api.deadline import Deadline
 from partner_api.http_library import httpx
-from partner_api.sender import NO_REUSE, Deadline, trusted_authorities
+from partner_api.sender import NO_REUSE, trusted_authorities
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.customer_for_store import without_customer
 from shelfsync.orders.hand_over_channel import URL
