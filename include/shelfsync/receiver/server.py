@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import resource
 import socket
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from shelfsync.receiver.connection_limit import ConnectionLimit
 from shelfsync.receiver.endpoints import PickingEndpoint, create_app
 from shelfsync.receiver.http_protocol import ReceiverConfig
 from shelfsync.receiver.metrics_page import MetricsPage
+from shelfsync.receiver.open_files import ACCEPTED_AT_ONCE, allow_connections
 from shelfsync.settings import WebhookSettings
 from shelfsync.settings.installation import tls_warning
 from shelfsync.store.engine import database_url
@@ -29,10 +29,6 @@ log = logging.getLogger(__name__)
 
 BACKLOG = 2000
 """Connections that the system holds until the receiver accepts them."""
-ACCEPTED_AT_ONCE = 16
-"""Between two such rounds the receiver reads what the callers have sent: a crowd of new connections delays no request for long."""
-DESCRIPTORS_OF_OURS = 64 + 4 * ACCEPTED_AT_ONCE
-"""Descriptors of the receiver itself: database, log, Python, and connections that are accepted while others are being closed."""
 
 
 class ReceiverServer(uvicorn.Server):
@@ -60,7 +56,7 @@ def serve(settings: Settings, counters: Prometheus | None = None) -> None:
     print(f"webhook receiver on http://{host}:{port}", flush=True)  # noqa: T201  the caller may need the port
     if (warning := tls_warning(webhook)) is not None:
         log.warning("inbox: %s", warning)
-    ReceiverServer(config(app, webhook, most=_allow_connections(webhook.connections_max))).run([listener])
+    ReceiverServer(config(app, webhook, most=allow_connections(webhook.connections_max))).run([listener])
 
 
 def receiver_app(settings: Settings) -> FastAPI:
@@ -108,17 +104,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {error.strerror}",
             "Stop what listens there, or choose another port.",
         ) from None
-
-
-def _allow_connections(most: int) -> int:
-    """Raises the limit of open files as far as allowed; returns how many connections fit, at most `most`."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = most + DESCRIPTORS_OF_OURS
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return most
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    room = min(most, max(allowed - DESCRIPTORS_OF_OURS, allowed // 4))
-    if room < most:
-        log.warning("inbox: room for %d connections only: the limit of open files is %d", room, hard)
-    return room

@@ -16,6 +16,7 @@ from shelfsync import metrics
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import order_gaps
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.orders.warehouse.record import forget_customers
 from shelfsync.store.engine import reason
@@ -120,9 +121,9 @@ def _land(
             states, unreadable = _apply(context, connection, page)
             counts["orders"] += len(states)
             counts["unreadable"] += len(unreadable)
-            first_event_at = order_history.first_event_at(connection)
+            first_event_at = order_gaps.first_event_at(connection)
             for state in states:
-                counts["gaps"] += order_history.record_gap(
+                counts["gaps"] += order_gaps.record_gap(
                     connection,
                     state.order_id,
                     vendor=state.vendor or window.vendor,

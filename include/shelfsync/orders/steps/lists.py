@@ -10,8 +10,8 @@ from shelfsync import display
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.inbox import events
-from shelfsync.orders.ledger import handovers, picking
 from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import not_taken, order_gaps, picking
 from shelfsync.orders.ledger.tables import hand_over, order_version
 from shelfsync.orders.order_state import load_version
 from shelfsync.orders.steps.watch import KINDS
@@ -139,11 +139,11 @@ def today(context: Context) -> dict[str, Any]:
     """
     settings = context.settings.orders
     with context.engine.connect() as connection:
-        waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+        waiting = not_taken.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
         return {
             "open": connection.execute(sa.text(_COUNT)).scalar_one(),
             "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
-            "gaps": order_history.gaps(connection, days=7),
+            "gaps": order_gaps.gaps(connection, days=7),
             "alarms": alerts.open_alerts(connection, KINDS),
             "quarantined_events": events.quarantined_orders(connection, at_most=_QUARANTINED_MAX),
             "quarantined_results": [

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from shelfsync import display, metrics
 from shelfsync.alerts.ledger import alerts
 from shelfsync.inbox import events
-from shelfsync.orders.ledger import handovers, picking
+from shelfsync.orders.ledger import handovers, not_taken, picking
 from shelfsync.orders.ledger import history as order_history
 from shelfsync.orders.ledger.tables import customer_order
 from shelfsync.orders.steps.overdue import overdue
@@ -63,7 +63,7 @@ def watch_stores(context: Context) -> list[str]:
     with context.engine.begin() as connection:
         alarms: dict[tuple[str, str], str] = {}
         hands_over = settings.hands_over
-        waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+        waiting = not_taken.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
         if waiting and not hands_over:
             alarms["not_taken", ""] = _no_way(sum(row.orders for row in waiting))
         for row in waiting if hands_over else ():
@@ -168,7 +168,7 @@ def order_gauges(connection: Connection, settings: OrdersSettings) -> dict[str, 
     """
     is_open = customer_order.c.status.in_(handovers.OPEN)
     count = connection.execute(sa.select(sa.func.count()).select_from(customer_order).where(is_open)).scalar_one()
-    waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+    waiting = not_taken.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
     (results,) = picking.oldest_not_sent(connection)
     return {
         "open": count,

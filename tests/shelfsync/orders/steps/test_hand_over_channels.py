@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
 import re
 import shutil
 import signal
-import threading
 import time
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import oracledb
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 
-import tls_certificate
-from partner_api.sender import trusted_authorities
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers
-from shelfsync.orders.steps.hand_over_channels import Files, SignedHttp
+from shelfsync.orders.steps.hand_over_channels import Files
 from shelfsync.orders.steps.outbox_table import Outbox
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
@@ -46,20 +40,6 @@ def died_after_writing(world):
                 "UPDATE ledger.hand_over SET state = 'waiting', written_at = NULL, taken_at = NULL, next_try_at = NULL"
             )
         )
-
-
-@contextlib.contextmanager
-def listening(till, tls=None):
-    """The port of a store's own HTTP server, whose requests go to this handler."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), till)
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def outbox(url, statement="SELECT hand_over_id, kind, vendor, document, taken_at FROM shelfsync_order_outbox"):
@@ -218,34 +198,6 @@ def test_an_outbox_on_oracle_times_out_at_connecting_and_in_each_call(monkeypatc
     assert (given["tcp_connect_timeout"], given["call_timeout"]) == (3, 2500)
 
 
-@pytest.mark.slow
-def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_world):
-    got = []
-
-    class Till(BaseHTTPRequestHandler):
-        def do_POST(self):
-            got.append((self.headers["X-Shelfsync-Hand-Over"], self.rfile.read(int(self.headers["content-length"]))))
-            if len(got) > 1:
-                self.send_response(200)
-                self.end_headers()
-            self.close_connection = True
-
-        def log_message(self, *_):
-            """Quiet."""
-
-    with listening(Till) as port:
-        url = f"http://127.0.0.1:{port}/orders"
-        world = make_world(
-            orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"}
-        )
-        world.place("MILK")
-        world.receive_events()
-        reports = [world.app.orders.hand_over() for _ in range(3)]
-    assert [one["written"] for one in reports] == [0, 1, 0]
-    assert len(got) == 2
-    assert got[0] == got[1]
-
-
 def test_a_file_that_was_written_before_the_process_died_comes_again_as_the_same(world):
     world.place("MILK")
     world.receive_events()
@@ -326,56 +278,6 @@ def test_in_an_object_store_which_has_no_folders_a_store_without_a_file_has_take
     assert channel.taken([(1, "store-1", "new")]) == [1]
     assert channel.write(Document(1, "o", "new", "store-1", "{}")) is False
     assert channel.taken([(1, "store-1", "new"), (2, "store-2", "new")]) == [2]
-
-
-def test_a_store_that_answers_byte_by_byte_is_given_up_at_the_timeout():
-    """Each byte comes within the timeout, and the answer is a success in the end."""
-
-    class Till(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["content-length"]))
-            with contextlib.suppress(OSError):
-                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 60 + b"\r\nContent-Length: 0\r\n\r\n":
-                    self.wfile.write(bytes([byte]))
-                    time.sleep(0.02)
-            self.close_connection = True
-
-        def log_message(self, *_):
-            """Quiet."""
-
-    with listening(Till) as port:
-        address, secret = f"http://127.0.0.1:{port}/orders", SecretStr("shared by all of us")
-        document = Document(1, "o", "new", "store-1", "{}")
-        assert SignedHttp(address, secret, 60.0, ()).write(document) is True
-        with pytest.raises(TryAgainError, match="did not answer"):
-            SignedHttp(address, secret, 0.5, ()).write(document)
-
-
-def test_a_stores_address_with_a_certificate_of_the_chains_own_authority_is_trusted_if_ssl_cert_file_names_it(
-    tmp_path, monkeypatch
-):
-    class Till(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["content-length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_):
-            """Quiet."""
-
-    file = tls_certificate.write(tmp_path / "authority.pem", "127.0.0.1")
-    with listening(Till, tls_certificate.server_context(file)) as port:
-        address, secret = f"https://127.0.0.1:{port}/orders", SecretStr("shared by all of us")
-        document = Document(1, "o", "new", "store-1", "{}")
-        with pytest.raises(TryAgainError, match="did not answer"):
-            SignedHttp(address, secret, 60.0, ()).write(document)
-        monkeypatch.setenv("SSL_CERT_FILE", str(file))
-        trusted_authorities.cache_clear()  # read once a process
-        try:
-            assert SignedHttp(address, secret, 60.0, ()).write(document) is True
-        finally:
-            trusted_authorities.cache_clear()
 
 
 def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):

@@ -10,8 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.orders.ledger import history as order_history
-
 
 def count(world, table):
     return world.rows(f"SELECT count(*) FROM {table}")[0][0]
@@ -19,14 +17,6 @@ def count(world, table):
 
 def place_many(world, number, **options):
     return [world.place("MILK", ago_s=60, **options) for _ in range(number)]
-
-
-@pytest.fixture
-def quiet(make_world):
-    """The platform sends no event; a page has two orders."""
-    world = make_world(orders={"history_page_size": 2, "history_window_days": 59})
-    world.platform.faults({"at": "order_webhook", "kind": "lost"})
-    return world
 
 
 @pytest.mark.parametrize("path", ["vendor", "orders"])
@@ -96,17 +86,6 @@ def test_an_event_too_large_to_be_received_is_found_by_the_history(world):
     world.platform.until_quiescent()
     world.app.orders.history(["store-001"])
     assert (order["order_id"],) in [tuple(row) for row in world.rows("SELECT order_id FROM ledger.order_gap")]
-
-
-@pytest.mark.slow
-def test_what_is_older_than_the_first_event_ever_is_no_gap(quiet):
-    place_many(quiet, 2)
-    assert quiet.app.orders.history(["store-001"])["gaps"] == 0
-    quiet.platform.faults()
-    quiet.place("JAM", ago_s=30)
-    quiet.receive_events()
-    counts = quiet.app.orders.history(["store-001"])
-    assert (counts["orders"], counts["gaps"]) == (3, 0)
 
 
 def test_changes_to_known_orders_are_read_again_by_the_overlap(quiet):
@@ -244,16 +223,3 @@ def test_a_store_whose_history_will_soon_be_out_of_reach_is_one_alarm(quiet):
     alarms = [quiet.app.orders.watch_history() for _ in range(2)]
     assert [len(one) for one in alarms] == [1, 0]
     assert "after 60 days it cannot be read any more" in alarms[0][0]
-
-
-def test_the_first_event_is_found_without_reading_every_version(world):
-    """Every page of the history and every run of `watch` reads it; versions are kept for months."""
-    place_many(world, 1)
-    world.receive_events()
-    with world.app.context.engine.begin() as connection:
-        connection.execute(sa.text("SET LOCAL enable_seqscan = off"))
-        statement = order_history.first_event().compile(connection, compile_kwargs={"literal_binds": True})
-        plan = "\n".join(connection.execute(sa.text(f"EXPLAIN {statement}")).scalars())
-        seen_at = order_history.first_event_at(connection)
-    assert "ix_order_version_event" in plan
-    assert [(seen_at,)] == world.rows("SELECT min(seen_at) FROM ledger.order_version WHERE source = 'event'")

@@ -142,3 +142,11 @@ def world_of_table(make_world, till, tmp_path):
     return make_world(
         orders={"picking_sql": "SELECT * FROM picking;", "picking_url": f"sqlite:///{tmp_path / 'till.sqlite'}"}
     )
+
+
+@pytest.fixture
+def quiet(make_world):
+    """The platform sends no event; a page has two orders."""
+    world = make_world(orders={"history_page_size": 2, "history_window_days": 59})
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    return world
