@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
+
+from shelfsync.settings.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shelfsync.settings.guards import Rules
-
     Overrides = Mapping[str, Mapping[str, Mapping[str, Any]]]
     """A store, `*/CATEGORY` or `STORE/CATEGORY` -> a rule -> those of its thresholds that differ."""
+
+Rules = TypeVar("Rules", bound=Section)
+"""The thresholds of every rule, by the rule's name."""
 
 
 def thresholds_of(overrides: Overrides, plain: Rules, vendor: str, category: str | None) -> Rules:
