@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.erp import first_bytes, fixed_places
+from shelfsync.erp import first_bytes, proposed_fixed_widths
+from shelfsync.erp.proposed_delimiter import SHOWN, shape_of
 from shelfsync.erp.text import ESCAPING
-from shelfsync.erp.text_shape import SHOWN, shape_of
 from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shelfsync.erp.address import FoundFile
-    from shelfsync.erp.text_shape import Shape
+    from shelfsync.erp.proposed_delimiter import Shape
     from shelfsync.errors import ShelfsyncError
 
 DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
@@ -33,8 +33,8 @@ def likely_cause(
     """The error that names the cause, for a file that is read with these settings; None if its beginning shows none."""
     text, whole = beginning(found, encoding)
     shape = shape_of(text, whole=whole)
-    if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
-        return _fixed_widths(found, fixed_places.of(text, whole=whole))
+    if shape is None or proposed_fixed_widths.is_inside_numbers(shape.delimiter, text):
+        return _fixed_widths(found, proposed_fixed_widths.of(text, whole=whole))
     if shape.delimiter != delimiter:
         return _other_delimiter(found, shape, delimiter, header_row)
     if shape.header is not None and shape.header != header_row:
@@ -68,7 +68,7 @@ def beginning(found: FoundFile, encoding: str) -> tuple[str, bool]:
         return "", True
 
 
-def _fixed_widths(found: FoundFile, places: fixed_places.Places | None) -> ConfigurationError | None:
+def _fixed_widths(found: FoundFile, places: proposed_fixed_widths.Places | None) -> ConfigurationError | None:
     if places is None:
         return None
     return ConfigurationError(

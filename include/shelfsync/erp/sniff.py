@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.erp import address, column_kinds, first_bytes, fixed_places
+from shelfsync.erp import address, column_kinds, first_bytes, proposed_fixed_widths
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.doubtful_columns import are_whole
@@ -24,10 +24,10 @@ from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.no_row import folded, is_rule, names_again, totals_line
 from shelfsync.erp.notation import NUMBERS, Notation, is_written
 from shelfsync.erp.parquet import ParquetFile
+from shelfsync.erp.proposed_delimiter import SHOWN, Shape, shape_of
 from shelfsync.erp.proposed_number_style import style_of
 from shelfsync.erp.text import ESCAPING, texts
 from shelfsync.erp.text_encoding import encoding_of
-from shelfsync.erp.text_shape import SHOWN, Shape, shape_of
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.check_digit import is_gtin
@@ -294,8 +294,8 @@ def _workbook(file: FoundFile, proposal: Proposal) -> _Table:
 def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: bytes) -> _Table:
     text = text.rstrip("\x1a")
     shape = shape_of(text, whole=whole)
-    if shape is None or fixed_places.is_inside_numbers(shape.delimiter, text):
-        places = fixed_places.of(text, whole=whole)
+    if shape is None or proposed_fixed_widths.is_inside_numbers(shape.delimiter, text):
+        places = proposed_fixed_widths.of(text, whole=whole)
         if places is not None:
             return _fixed(places, proposal)
     if shape is None:
@@ -331,7 +331,7 @@ def _csv(file: FoundFile, text: str, proposal: Proposal, *, whole: bool, tail: b
     return _Table(names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names])
 
 
-def _fixed(found: fixed_places.Places, proposal: Proposal) -> _Table:
+def _fixed(found: proposed_fixed_widths.Places, proposal: Proposal) -> _Table:
     """A text without delimiters: its columns by the characters that are blank in every line."""
     proposal.kind = "a text with columns of fixed width"
     proposal.settings["FIXED_WIDTH"] = json.dumps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.erp.text_shape import DELIMITERS, shape_of
+from shelfsync.erp.proposed_delimiter import DELIMITERS, shape_of
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)
