@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 
 from shelfsync.pages.confirmation import confirmation
-
-if TYPE_CHECKING:
-    from shelfsync.pages.form import Form
+from shelfsync.pages.form import Form  # noqa: TC001  FastAPI reads annotations at run time
 
 
 @pytest.fixture
