@@ -27,6 +27,7 @@ from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Collection
 
     import numpy.typing as npt
 
@@ -64,12 +65,13 @@ def validate(
     elsewhere: pa.Table | None = None,
     rule: Overlap = "earliest",
     now: dt.datetime | None = None,
+    waits: Collection[int] = (),
 ) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown. `rule`: which of two campaigns that overlap runs.
 
     `asked` (ASKED): SKUs of the ERP that the assortment lacks. `elsewhere` (ASKED): of the SKUs that both lack, those of other vendors;
     None: no row has such a SKU, or the other vendors are not known.
-    Campaigns that are over at `now` compete with no other.
+    Campaigns that are over at `now` compete with no other, and neither do the rows of these numbers that a person has to decide about (`waits`).
     """
     findings = quarantine_reason.Findings(rows.num_rows)
     rows = with_bundles(rows, heads, assortment, findings)
@@ -86,7 +88,10 @@ def validate(
     if elsewhere is not None:
         here = here | mask(pc.invert(pc.is_in(column(rows, "sku"), value_set=column(elsewhere, "sku"))))
     findings.note("base_price_unknown", here & mask(base.is_null()))
-    lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
+    competes = ~findings.faulty
+    if waits:
+        competes &= ~mask(pc.is_in(column(rows, "row_number"), value_set=pa.array(sorted(waits), pa.int64())))
+    lost, intended_overlaps = decided(rows, heads.all, base, competes, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)
     where[list(lost)] = True
     findings.note("overlap", where)

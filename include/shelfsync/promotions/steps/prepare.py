@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.decisions.hold import Hold as DecidedHold
     from shelfsync.promotions.group import Wanted
-    from shelfsync.promotions.guard import Hold
+    from shelfsync.promotions.guard import Guarded, Hold
     from shelfsync.promotions.head import Head
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.normalise import Normalised
+    from shelfsync.promotions.validate import Validated
 
 log = logging.getLogger(__name__)
 
@@ -210,25 +211,7 @@ class _Preparation:
         assortment = known_assortment(self._context, vendor)
         asked = asked_beside(self._context, vendor, both.rows, assortment)
         elsewhere = self._asked_elsewhere(both.rows, assortment, asked)
-        judged = validate(
-            both.rows,
-            self._heads,
-            assortment,
-            asked,
-            elsewhere=elsewhere,
-            rule=self._settings.overlap,
-            now=self._now,
-        )
-        guarded = guard(
-            judged.rows,
-            self._heads.all,
-            assortment,
-            self._settings,
-            vendor=vendor,
-            asked=asked,
-            elsewhere=elsewhere,
-            approved=self._approved_keys,
-        )
+        judged, guarded = self._judged(vendor, both.rows, assortment, asked, elsewhere)
         quarantine = own.quarantine
         if len(judged.row_numbers):
             raw = pa.concat_tables([self._raw(path), raw_of_every])
@@ -265,6 +248,65 @@ class _Preparation:
         ]
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
+
+    def _judged(
+        self, vendor: str, rows: pa.Table, assortment: pa.Table, asked: pa.Table | None, elsewhere: pa.Table | None
+    ) -> tuple[Validated, Guarded]:
+        """What can be sent, and what of it a guard holds.
+
+        A held row wins over no other campaign, unless the platform has its SKU: customers would get neither of the two offers.
+        """
+        waits: set[int] = set()
+        while True:
+            judged = validate(
+                rows,
+                self._heads,
+                assortment,
+                asked,
+                elsewhere=elsewhere,
+                rule=self._settings.overlap,
+                now=self._now,
+                waits=waits,
+            )
+            guarded = guard(
+                judged.rows,
+                self._heads.all,
+                assortment,
+                self._settings,
+                vendor=vendor,
+                asked=asked,
+                elsewhere=elsewhere,
+                approved=self._approved_keys,
+            )
+            winners = self._held_winners(vendor, judged, guarded)
+            if winners <= waits:
+                return judged, guarded
+            waits |= winners
+
+    def _held_winners(self, vendor: str, judged: Validated, guarded: Guarded) -> set[int]:
+        """Numbers of held rows that the platform has not, of SKUs that another campaign loses."""
+        import pyarrow.compute as pc
+
+        if not judged.lost.num_rows or guarded.rows.num_rows == judged.rows.num_rows:
+            return set()
+        rows = judged.rows.select(["row_number", "head", "sku"])
+        rows = rows.filter(pc.is_in(rows["sku"], value_set=judged.lost["sku"]))
+        released = set(guarded.rows["row_number"].to_pylist())
+        return {
+            row["row_number"]
+            for row in rows.to_pylist()
+            if row["row_number"] not in released
+            and not self._has(vendor, self._heads.all[row["head"]].campaign, row["sku"])
+        }
+
+    def _has(self, vendor: str, campaign: str, sku: str) -> bool:
+        """Whether the platform has a SKU in a campaign at this vendor, at whatever price and days."""
+        return any(
+            known.acknowledged_path is not None
+            and {vendor, EVERY} & set(known.vendors)
+            and self._context.lake.find(known.acknowledged_path, sku) is not None
+            for known in self._by_campaign.get(campaign, ())
+        )
 
     def _asked_elsewhere(self, rows: pa.Table, assortment: pa.Table, asked: pa.Table | None) -> pa.Table | None:
         """The price of other vendors for SKUs that neither this one nor its rows of the ERP have: a campaign names them for all."""

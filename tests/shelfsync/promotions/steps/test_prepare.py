@@ -396,6 +396,28 @@ def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leave
 
 
 @pytest.mark.slow
+def test_a_held_offer_wins_over_no_other_campaign_until_it_is_approved(make_shop):
+    """Otherwise a mistyped price ends the right offer, also after a person has declined it."""
+    shop = make_shop(promotions={"overlap": "lowest_price"})
+    shop.erp.put("right", "a", "8")
+    shop.sync()
+    shop.erp.put("typo", "a", "1")
+    path = shop.world.app.promotions
+    for decided in (False, True):
+        summary = shop.sync()
+        assert (shop.seen(), summary["counts"]["held"]) == ({"a": 8.0}, 1)
+        if not decided:
+            path.decide("typo", rule=None, approve=False, by="ada")
+    shop.world.app.holds.reopen(1, who="ada", why="the flyer is right")
+    path.decide("typo", rule=None, approve=True, by="ada")
+    summary = shop.sync()
+    assert (shop.seen(), summary["counts"]["overlaps_lost"]) == ({"a": 1.0}, 1)
+    shop.erp.put("typo", "a", "0.5")
+    assert shop.sync()["counts"]["held"] == 1
+    assert shop.seen() == {"a": 1.0}, "the platform has the SKU in this campaign, so it still wins"
+
+
+@pytest.mark.slow
 def test_a_store_whose_export_is_gone_from_the_lake_keeps_its_promotions_and_the_others_follow_theirs(shop):
     """For example, the ledger was restored, and the lake is older."""
     for campaign, sku, vendor in (("c1", "a", "store-001"), ("c2", "b", "store-002"), ("c3", "c", "store-001")):
