@@ -50,8 +50,8 @@ def diff(
             alike = pc.and_(alike, pc.invert(pc.is_in(skus, value_set=resend)))
         sent = pc.and_(sent, pc.invert(alike))
     coming = wanted.filter(sent)
-    leaving = acknowledged.filter(pc.invert(pc.is_in(acknowledged["sku"], value_set=skus)))
-    parts = [_items(coming, active=True), _items(leaving, active=False)]
+    going = acknowledged.filter(pc.invert(pc.is_in(acknowledged["sku"], value_set=skus)))
+    parts = [_items(coming, active=True), _items(going, active=False)]
     return pa.concat_tables(parts).sort_by(ORDER).combine_chunks()
 
 
@@ -63,6 +63,11 @@ def applied(acknowledged: pa.Table, items: pa.Table) -> pa.Table:
 def unconfirmed(acknowledged: pa.Table, items: pa.Table) -> pa.Table:
     """The acknowledged entries if the outcome of these items is unknown: each may be in or out, at either value."""
     return _replaced(acknowledged, items, items, known=False)
+
+
+def leaving(acknowledged: pa.Table) -> pa.Table:
+    """The items (ITEM) that take all of these entries out."""
+    return diff(ENTRY.empty_table(), acknowledged)
 
 
 def _replaced(acknowledged: pa.Table, items: pa.Table, there: pa.Table, *, known: bool) -> pa.Table:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 ASSORTMENT_FREE = 20
 """SKUs that a campaign may always have, even in a small assortment."""
+ENDED = "ended"
+"""The rule that holds the ends of many promotions."""
 _EXAMPLES = 10
 ROUNDING = 1e-9
 """Shares of money are computed as floating numbers; a share at the threshold is not above it."""
@@ -127,9 +129,16 @@ def guard(
     return Guarded(rows.filter(pc.invert(mask_held)), rows.filter(mask_held).select(KEPT.names), holds)
 
 
-def hold_of_ends(absent: Sequence[KnownPromotion], live: int, share_max: float) -> Hold | None:
-    """The ends of all these promotions, held together: a row is a promotion. None: it is one, or at most this share of the `live` ones."""
+def hold_of_ends(
+    absent: Sequence[KnownPromotion], live: int, share_max: float, declined: Collection[str] = ()
+) -> Hold | None:
+    """The ends of all these promotions, held together: a row is a promotion. None: it is one, or at most this share of the `live` ones.
+
+    Those of `declined` (identities) stay, however few are left of them.
+    """
     if len(absent) <= 1 or len(absent) <= share_max * live:
+        absent = [promotion for promotion in absent if promotion.identity in declined]
+    if not absent:
         return None
     named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
     message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
@@ -143,9 +152,9 @@ def hold_of_ends(absent: Sequence[KnownPromotion], live: int, share_max: float) 
         }
         for promotion in absent
     ]
-    identity = fingerprint(EVERY, "ended", EVERY, (promotion.identity for promotion in absent))
+    identity = fingerprint(EVERY, ENDED, EVERY, (promotion.identity for promotion in absent))
     table = pa.Table.from_pylist(rows, schema=HELD)
-    return Hold(EVERY, "ended", EVERY, identity, message, table, {"ended_share_max": share_max})
+    return Hold(EVERY, ENDED, EVERY, identity, message, table, {"ended_share_max": share_max})
 
 
 def fingerprint(campaign: str, rule: str, vendor: str, keys: Iterable[str]) -> str:

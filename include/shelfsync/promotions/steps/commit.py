@@ -52,7 +52,8 @@ def commit(
     confirmed. The difference then lacks what that request changed, and must not count as complete.
     """
     promotion_jobs.supersede_planned(connection)
-    holds.renew(connection, run, held, applied=prepared.applied, unread=prepared.unread, hours=hours)
+    decided = {"applied": prepared.applied, "spent": prepared.spent}
+    holds.renew(connection, run, held, **decided, unread=prepared.unread, hours=hours)
     numbers = _promotions_of(connection, [request.step for request in requests])
     now = ledger_promotions.read_all(connection, numbers.values())
     rows, creations = [], []

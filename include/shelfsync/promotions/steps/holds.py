@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions.first_decision import REOPENED
 from shelfsync.decisions.hold import Found, not_sent
 from shelfsync.decisions.ledger import hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known
@@ -31,9 +32,13 @@ SENT = "`shelfsync promotions sync` sends it at once; otherwise the next run doe
 
 
 def written(context: Context, guarded: Iterable[Guarded]) -> list[Found]:
-    """What the guards hold, its rows in the lake. A file that a hold in force points to is not written again."""
+    """What the guards hold, its rows in the lake. A file that a hold in force points to is not written again.
+
+    What is left of a decided hold has its decision, without a new question.
+    """
     with context.engine.connect() as connection:
-        kept = {hold.identity: hold.rows_path for hold in holds.in_force(connection, Subject.PROMOTIONS)}
+        in_force = holds.in_force(connection, Subject.PROMOTIONS)
+    kept = {hold.identity: hold.rows_path for hold in in_force}
     return [
         Found(
             vendor=one.vendor,
@@ -46,9 +51,27 @@ def written(context: Context, guarded: Iterable[Guarded]) -> list[Found]:
             before_path=None,
             identity=one.fingerprint,
             rows=one.rows.num_rows,
+            carried=None if (earlier := decided_with(context, one, in_force)) is None else earlier.hold_id,
         )
         for one in guarded
     ]
+
+
+def keys_of(context: Context, hold: Hold) -> set[str]:
+    """What an approval of the hold is for, row by row; nothing if its file is gone."""
+    from shelfsync.promotions.schemas import HELD
+
+    return set(context.lake.read_if_kept(hold.rows_path, HELD, ["key"])["key"].to_pylist())
+
+
+def decided_with(context: Context, one: Guarded, in_force: Iterable[Hold]) -> Hold | None:
+    """The declined or expired hold that has all of these rows; None: there is none."""
+    keys = set(one.rows["key"].to_pylist())
+    for hold in in_force:
+        same = (hold.vendor, hold.rule, hold.campaign) == (one.vendor, one.rule, one.campaign)
+        if same and hold.state in REOPENED and (hold.identity == one.fingerprint or keys <= keys_of(context, hold)):
+            return hold
+    return None
 
 
 def renew(
@@ -57,16 +80,18 @@ def renew(
     found: Iterable[Found],
     *,
     applied: Iterable[int],
+    spent: Iterable[int],
     unread: Iterable[str],
     hours: float,
 ) -> None:
-    """Writes what a plan holds, and which approvals it applied. It ends no hold of a store whose source could not be read.
+    """Writes what a plan holds, and which approvals it applied or found to be spent. It ends no hold of a store whose source could not be read.
 
     An extract without a proof of completeness ends no decision either.
     """
     assert run.generation is not None, "a plan has an extract"
     hold_expiry.expire(connection, subject=Subject.PROMOTIONS)
     holds.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
+    holds.spend(connection, spent)
     approved = {hold.identity for hold in holds.approved(connection, Subject.PROMOTIONS)}
     decided = [] if run.complete else holds.in_force(connection, Subject.PROMOTIONS)
     holds.renew(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.decisions.first_decision import REOPENED
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
@@ -17,8 +18,8 @@ from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.ahead_days import waiting
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
-from shelfsync.promotions.diff import diff
-from shelfsync.promotions.guard import hold_of_ends
+from shelfsync.promotions.diff import diff, leaving
+from shelfsync.promotions.guard import ENDED, hold_of_ends
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as ledger_rejections
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from shelfsync.context import Context
+    from shelfsync.decisions.hold import Hold as DecidedHold
     from shelfsync.promotions.guard import Hold
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
@@ -87,7 +89,10 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         rows += ledger_promotions.of_identities(
             connection, {promotion.identity for promotion in prepared.wanted} - {row.identity for row in rows}
         )
-        approved = {hold.identity: hold.hold_id for hold in decided_holds.approved(connection, Subject.PROMOTIONS)}
+        approved = [hold for hold in decided_holds.approved(connection, Subject.PROMOTIONS) if hold.rule == ENDED]
+        in_force = decided_holds.in_force(connection, Subject.PROMOTIONS)
+    unwanted = {row.identity for row in rows if row.there and row.end_time > now}
+    unwanted -= {promotion.identity for promotion in prepared.wanted}
     rows = _in_reach(rows, context.settings.sync.vendors, prepared)
     planned = pure_plan(
         prepared.wanted,
@@ -98,22 +103,39 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         unoffered=prepared.unoffered,
         ahead=dt.timedelta(days=context.settings.promotions.ahead_days),
     )
-    live = sum(row.state == "sent" and row.end_time > now for row in rows)
+    live = sum(row.there and row.end_time > now for row in rows)
+    decided = _approved_ends(context, approved, unwanted, {one.identity for one in planned.absent}, prepared)
     absent = [
-        one for one in planned.absent if not prepared.forgotten.issuperset(one.vendors)
+        one for one in planned.absent if one.identity not in decided and not prepared.forgotten.issuperset(one.vendors)
     ]  # a person ended the rest
-    hold = hold_of_ends(absent, live, context.settings.promotions.ended_share_max)
+    declined = {
+        key for one in in_force if one.rule == ENDED and one.state in REOPENED for key in holds.keys_of(context, one)
+    }
+    hold = hold_of_ends(absent, live, context.settings.promotions.ended_share_max, declined)
     if hold is not None:
-        if hold.fingerprint in approved:
-            prepared.applied.add(approved[hold.fingerprint])
-        else:
-            prepared.holds.append(hold)
-            kept = {promotion.identity for promotion in absent}
-            steps = [
-                step for step in planned.steps if step.wanted or step.known is None or step.known.identity not in kept
-            ]
-            planned = dataclasses.replace(planned, steps=steps)
+        prepared.holds.append(hold)
+        kept = {promotion.identity for promotion in absent}
+        steps = [step for step in planned.steps if step.wanted or step.known is None or step.known.identity not in kept]
+        planned = dataclasses.replace(planned, steps=steps)
     return planned, {row.identity: row for row in rows}
+
+
+def _approved_ends(
+    context: Context, approved: list[DecidedHold], unwanted: set[str], absent: set[str], prepared: Prepared
+) -> set[str]:
+    """The promotions that a person has approved to end, whatever else ends with them or has ended before.
+
+    An approval of which none is `unwanted` any more is spent: if its promotions come and leave again, a person decides again.
+    """
+    ends: set[str] = set()
+    for hold in approved:
+        keys = holds.keys_of(context, hold)
+        if keys.isdisjoint(unwanted):
+            prepared.spent.add(hold.hold_id)
+        elif found := keys & absent:
+            ends |= found
+            prepared.applied.add(hold.hold_id)
+    return ends
 
 
 def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) -> list[Promotion]:
@@ -215,7 +237,7 @@ def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> l
     """The request that ends a promotion: the body that created it, with the flag `active` false."""
     if have.created_body_path is None:
         return []
-    items = diff(ENTRY.empty_table(), read_acknowledged(context.lake, have.acknowledged_path))
+    items = leaving(read_acknowledged(context.lake, have.acknowledged_path))
     count = vendor_count(have.vendors, len(prepared.vendors_known))
     row = {
         "action": "end",
@@ -329,8 +351,12 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         action["requests"] += 1
     with context.engine.connect() as connection:
         in_force = decided_holds.in_force(connection, Subject.PROMOTIONS)
-    fingerprints = {hold.identity for hold in in_force if hold.state == HoldState.DECLINED}
-    declined = [hold for hold in prepared.holds if hold.fingerprint in fingerprints]
+    declined = [
+        hold
+        for hold in prepared.holds
+        if (found := holds.decided_with(context, hold, in_force)) is not None and found.state == HoldState.DECLINED
+    ]
+    fingerprints = {hold.fingerprint for hold in declined}
     done = Counter(action["action"] for action in actions.values())
     counts = dict(prepared.counts) | {
         "created": done["create"],

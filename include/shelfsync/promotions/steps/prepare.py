@@ -24,6 +24,7 @@ from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.normalise import merged, normalise, quarantined, without_what_is_over
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
+from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import asked_beside, asked_elsewhere, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
@@ -59,6 +60,8 @@ class Prepared:
     holds: list[Hold] = field(default_factory=list)
     applied: set[int] = field(default_factory=set)
     """Approved holds of which the guards found rows."""
+    spent: set[int] = field(default_factory=set)
+    """Approved ends of which no promotion leaves the ERP any more."""
     again: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Promotion -> SKUs that were rejected and may be accepted now."""
     vendors_known: tuple[str, ...] = ()
@@ -344,14 +347,10 @@ class _Preparation:
         exact = [one for one in decided if one.identity == hold.fingerprint]
         passing: set[str] = set()
         for one in exact or decided:
-            if found := keys if exact else keys.intersection(self._keys_of(one.rows_path)):
+            if found := keys if exact else keys & holds.keys_of(self._context, one):
                 passing |= found
                 self._prepared.applied.add(one.hold_id)
         return passing
-
-    def _keys_of(self, path: str) -> list[str]:
-        keys: list[str] = self._context.lake.read_table(path, ["key"])["key"].to_pylist()
-        return keys
 
     def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, impossible: pa.Table, unoffered: pa.Table) -> None:
         """`unsure` (KEPT): an operator or the ERP must decide. `impossible`: not possible. Both keep their acknowledged values.

@@ -396,6 +396,30 @@ def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leave
 
 
 @pytest.mark.slow
+def test_an_approved_end_of_many_stands_though_another_promotion_leaves_or_one_is_over_meanwhile(shop):
+    for number, sku in enumerate("abcd"):
+        shop.erp.put(f"c{number}", sku, "8")
+    shop.sync()
+    for number in range(3):
+        shop.erp.drop(f"c{number}")
+    path = shop.world.app.promotions
+    assert shop.sync()["waits"]["holds"] == 1
+    path.decide("*", rule=None, approve=True, by="ada")
+    shop.erp.change("c3", name="Another")
+    shop.erp.drop("c3")
+    shop.erp.put("c4", "d", "8", name="Later")
+    summary = shop.sync()
+    assert (summary["counts"]["ended"], shop.seen(), summary["waits"]) == (4, {"d": 8.0}, None)
+    for number in range(3):
+        shop.erp.put(f"c{number}", "abc"[number], "8")
+    shop.sync()
+    for number in range(3):
+        shop.erp.drop(f"c{number}")
+    summary = shop.sync()
+    assert (len(shop.seen()), summary["waits"]["holds"]) == (4, 1), "the approval was for the first time"
+
+
+@pytest.mark.slow
 def test_a_held_offer_wins_over_no_other_campaign_until_it_is_approved(make_shop):
     """Otherwise a mistyped price ends the right offer, also after a person has declined it."""
     shop = make_shop(promotions={"overlap": "lowest_price"})
@@ -415,6 +439,28 @@ def test_a_held_offer_wins_over_no_other_campaign_until_it_is_approved(make_shop
     shop.erp.put("typo", "a", "0.5")
     assert shop.sync()["counts"]["held"] == 1
     assert shop.seen() == {"a": 1.0}, "the platform has the SKU in this campaign, so it still wins"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["discount", "ended"])
+def test_what_is_left_of_a_declined_hold_stays_declined(shop, rule):
+    path = shop.world.app.promotions
+    for number, sku in enumerate("abcd"):
+        shop.erp.put("c" if rule == "discount" else f"c{number}", sku, "1" if rule == "discount" else "8")
+    shop.sync()
+    for number in range(3 if rule == "ended" else 0):
+        shop.erp.drop(f"c{number}")
+    assert shop.sync()["waits"]["holds"] == 1
+    path.decide("*" if rule == "ended" else "c", rule=None, approve=False, by="ada")
+    if rule == "ended":
+        shop.erp.put("c0", "a", "8")
+    else:
+        shop.erp.drop("c", "a")
+    summary = shop.sync()
+    assert (summary["waits"], len(shop.seen())) == (None, 4 if rule == "ended" else 0)
+    assert shop.rows("SELECT state, rows FROM ledger.hold WHERE superseded_by IS NULL") == [
+        ("declined", 2 if rule == "ended" else 3)
+    ]
 
 
 @pytest.mark.slow
