@@ -34,11 +34,17 @@ def leaving(
 
 
 def _takes_a_place(want: Wanted, leaving: Mapping[str, list[KnownPromotion]]) -> bool:
-    """Whether it is what a sent promotion becomes: of the same campaign, vendor and days."""
-    return any(
-        meet(have.vendors, want.vendors) and have.start_time < want.head.end and want.head.start < have.end_time
-        for campaign in want.campaigns
-        for have in leaving.get(campaign, ())
+    """Whether it is what a sent promotion becomes."""
+    return any(takes_place_of(want, have) for campaign in want.campaigns for have in leaving.get(campaign, ()))
+
+
+def takes_place_of(want: Wanted, have: KnownPromotion) -> bool:
+    """Whether a promotion can be what a sent one becomes: they have a campaign, a vendor and days in common."""
+    return (
+        have.start_time < want.head.end
+        and want.head.start < have.end_time
+        and meet(have.vendors, want.vendors)
+        and not set(want.campaigns).isdisjoint(have.campaigns)
     )
 
 

@@ -7,10 +7,11 @@ sees the full price in between. A promotion that begins later than so many days 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from shelfsync.promotions.ahead_days import leaving, waits
+from shelfsync.promotions.ahead_days import leaving, takes_place_of, waits
 from shelfsync.promotions.known_promotion import KnownPromotion, campaigns_of, meet
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Step:
     wanted: Wanted | None
     known: KnownPromotion | None
     replaced: bool = False
-    """An end because another promotion of the campaign replaces it."""
+    """An end because another promotion of the campaign, at a vendor and on days of this one, replaces it."""
 
     @property
     def campaign(self) -> str:
@@ -83,7 +84,7 @@ def plan(
     passed_over = {} if absence_believed else _unproven(known.values(), asked, held, unoffered, now)
     held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
-    campaigns = {campaign for want in asked.values() for campaign in want.campaigns}
+    successors = _by_campaign(asked.values())
     for identity, want in asked.items():
         have = known.get(identity)
         if not held.isdisjoint(want.campaigns) or (have is not None and not held.isdisjoint(have.campaigns)):
@@ -104,12 +105,21 @@ def plan(
             passed_over[have.campaign] = _why_not_now(have)
         elif lacks(have, not_created):
             passed_over[have.campaign] = NOT_CREATED
-        elif not campaigns.isdisjoint(have.campaigns):
+        elif any(takes_place_of(want, have) for campaign in have.campaigns for want in successors[campaign]):
             last.append(Step("end", None, have, replaced=True))
         else:
             absent.append(have)
             first.append(Step("end", None, have))
     return Planned([*first, *changes, *creates, *last], passed_over, absent, later)
+
+
+def _by_campaign(asked: Iterable[Wanted]) -> defaultdict[str, list[Wanted]]:
+    """The wanted promotions of each campaign."""
+    found: defaultdict[str, list[Wanted]] = defaultdict(list)
+    for want in asked:
+        for campaign in want.campaigns:
+            found[campaign].append(want)
+    return found
 
 
 def _parted(

@@ -420,6 +420,21 @@ def test_an_approved_end_of_many_stands_though_another_promotion_leaves_or_one_i
 
 
 @pytest.mark.slow
+def test_many_promotions_of_one_campaign_that_lose_their_stores_or_days_are_held(shop):
+    """A lost join of the ERP, as likely as a lost campaign: what is left of the campaign takes no place of theirs."""
+    for number, store in enumerate(STORES):
+        shop.erp.put("c", "a", f"{8 - number}", vendor=store)
+    shop.erp.put("c", "b", "8", start=24 * 5, end=24 * 9)
+    shop.sync()
+    for store in STORES[1:]:
+        shop.erp.drop("c", vendor=store)
+    shop.erp.drop("c", "b")
+    summary = shop.sync()
+    assert (summary["counts"]["ended"], summary["waits"]["holds"]) == (0, 1)
+    assert [shop.seen(store) for store in STORES] == [{"a": 8.0}, {"a": 7.0}, {"a": 6.0}]
+
+
+@pytest.mark.slow
 def test_a_held_offer_wins_over_no_other_campaign_until_it_is_approved(make_shop):
     """Otherwise a mistyped price ends the right offer, also after a person has declined it."""
     shop = make_shop(promotions={"overlap": "lowest_price"})
