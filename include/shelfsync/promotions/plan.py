@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.group import Wanted
 
 Action = Literal["create", "change", "end"]
+FAILED_LATELY = "a request about it failed lately; shelfsync tries again later"
 NOT_CREATED = "its replacement is not created yet; until then it stays as it is"
 
 
@@ -178,8 +179,4 @@ def _unproven(
 
 def _why_not_now(have: KnownPromotion) -> str:
     """Why a promotion gets no step now."""
-    return (
-        "a request about it is in flight"
-        if have.busy
-        else "a request about it failed lately; shelfsync tries again later"
-    )
+    return "a request about it is in flight" if have.busy else FAILED_LATELY

@@ -5,6 +5,7 @@ If another process has moved a promotion meanwhile, its job is judged again agai
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import logging
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import WAITING, State
-from shelfsync.promotions.diff import applied, unconfirmed
+from shelfsync.promotions.diff import applied, leaving, unconfirmed
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
@@ -24,6 +25,7 @@ from shelfsync.promotions.steps.assortment import known_assortment, known_vendor
 from shelfsync.promotions.warehouse import record
 from shelfsync.rows.alignment import aligned, column, positions
 from shelfsync.store.compare_and_swap import attempts
+from shelfsync.store.lake import MissingFileError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,8 +133,15 @@ def _try(context: Context, lease: Lease, endings: Mapping[int, str | None]) -> l
 
 def _judge(lake: Lake, job: PromotionJob, have: Promotion, every: Sequence[str], why: str | None) -> _Judged:
     """The outcomes of one job. `why`: the reason why they are unknown; None: the platform has reported them."""
-    items = lake.read_table(job.items_path or "")
+    acknowledged = read_acknowledged(lake, have.acknowledged_path) if have.there else ACKNOWLEDGED.empty_table()
     of = every if EVERY in have.vendors else have.vendors
+    try:
+        items = lake.read_table(job.items_path or "")
+        gone = False
+    except MissingFileError:
+        if why is None:
+            raise
+        items, gone = leaving(acknowledged), True  # it may have changed any of them
     if why is None:
         result: dict[str, Any] = {}
         if job.result_path is not None:
@@ -141,7 +150,7 @@ def _judge(lake: Lake, job: PromotionJob, have: Promotion, every: Sequence[str],
         outcome = outcomes(items, of, (job.platform_status or "").upper(), result, action=job.action)
     else:
         outcome = outcomes(items, of, None, None, action="change")
-    acknowledged = read_acknowledged(lake, have.acknowledged_path) if have.there else ACKNOWLEDGED.empty_table()
+        outcome = dataclasses.replace(outcome, unaccounted=job.sent) if gone else outcome
     moved = unconfirmed(applied(acknowledged, outcome.accepted_items), outcome.unaccounted_items)
     judged = _Judged(job, have, items, outcome, moved, why)
     if judged.becomes == "ended":

@@ -24,6 +24,7 @@ from shelfsync.promotions.ledger import promotions
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
+from shelfsync.store.lake import MissingFileError
 from shelfsync.vendors.held_body import HeldBody
 from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
 from shelfsync.vendors.under_lease import holding
@@ -228,10 +229,13 @@ class KeptBody:
         self._active = active
 
     def __iter__(self) -> Iterator[bytes]:
-        with self._lake.open(self._path) as file:
-            first = file.read(_CHUNK_BYTES)
-            if not first.startswith(ACTIVE):
-                raise DataError(f"{self._path} is no body of a promotion; is the lake that of this database?")
-            yield first if self._active else ended(first)
-            while chunk := file.read(_CHUNK_BYTES):
-                yield chunk
+        try:
+            with self._lake.open(self._path) as file:
+                first = file.read(_CHUNK_BYTES)
+                if not first.startswith(ACTIVE):
+                    raise DataError(f"{self._path} is no body of a promotion; is the lake that of this database?")
+                yield first if self._active else ended(first)
+                while chunk := file.read(_CHUNK_BYTES):
+                    yield chunk
+        except MissingFileError as error:  # it is a fault of this request alone
+            raise DataError(str(error)) from error

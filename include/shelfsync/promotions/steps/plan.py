@@ -24,7 +24,7 @@ from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import NOT_CREATED, Planned, lacks
+from shelfsync.promotions.plan import FAILED_LATELY, NOT_CREATED, Planned, lacks
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import ENTRY
 from shelfsync.promotions.steps import holds
@@ -33,6 +33,7 @@ from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.deliver import forecast
 from shelfsync.promotions.steps.prepare import prepare
 from shelfsync.promotions.warehouse import record
+from shelfsync.store.lake import MissingFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -174,8 +175,9 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
                 continue
             assert step.wanted is not None
             changes = _create_or_change(context, step, known.get(step.wanted.identity), prepared)
-        except DataError as error:  # one campaign that cannot be sent stops no other (I10)
-            prepared.frozen[step.campaign] = str(error)
+        except (DataError, MissingFileError) as error:  # one campaign that cannot be sent stops no other (I10)
+            log.error("promotions, plan: campaign %s: %s", step.campaign, error)  # noqa: TRY400
+            prepared.frozen[step.campaign] = prepared.unplanned[step.campaign] = str(error)
             changes = []
         requests += changes
         # rejected before, or not possible in a request: this plan does not create it
@@ -371,6 +373,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
     undecided = [hold for hold in prepared.holds if hold.fingerprint not in fingerprints]
     lines += _held_lines(undecided)
     lines += _declined_lines(declined)
+    waits = {campaign: why for campaign, why in planned.passed_over.items() if why == FAILED_LATELY}
     reasons = dict(sorted(prepared.reasons.items(), key=lambda item: -item[1]["rows"]))
     first = [
         f"quarantined: {of['rows']:,} rows: {word}, such as at vendor {of['vendor']}: {of['example']}"
@@ -387,6 +390,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "forecast": {"requests": ahead.requests, "minutes": ahead.minutes, "minutes_at_floor": ahead.minutes_at_floor},
         "reasons": reasons,
         "unread": prepared.unread,
+        "unplanned": {**waits, **prepared.unplanned},
         "waiting": later,
         "waits": _would_wait(undecided),
         "actions": list(actions.values())[:200],

@@ -75,6 +75,8 @@ class Prepared:
     """Vendor -> rows that wait for their base price."""
     unread: dict[str, str] = field(default_factory=dict)
     """Vendor -> why its own source could not be read."""
+    unplanned: dict[str, str] = field(default_factory=dict)
+    """Campaign -> why no request can be made of it."""
     lines: list[str] = field(default_factory=list)
     reasons: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of quarantined rows, by keyword: `rows`, and the `vendor` and `example` of the first one."""

@@ -100,10 +100,17 @@ def _verdict(
         return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
     if why := _why_rejected(rejected_by_vendor, pairs):
         return "partly_failed" if pairs["accepted"] else "failed", why
-    if unread := (run.report or {}).get("unread"):
-        vendor, why = next(iter(unread.items()))
-        return "partly_failed", f"{len(unread)} vendors could not be read ({some_of(unread)}): {vendor}: {why}"
-    return "succeeded", None
+    left_out = _left_out(run.report or {})
+    return "succeeded" if left_out is None else "partly_failed", left_out
+
+
+def _left_out(report: dict[str, Any]) -> str | None:
+    """What the plan left out and why: vendors that could not be read, or campaigns of which no request can be made now; None: nothing."""
+    for key, what in (("unread", "vendors could not be read"), ("unplanned", "campaigns could not be planned")):
+        if found := report.get(key):
+            name, why = next(iter(found.items()))
+            return f"{len(found)} {what} ({some_of(found)}): {name}: {why}"
+    return None
 
 
 def _why_rejected(rejected_by_vendor: list[dict[str, Any]], pairs: dict[str, int]) -> str | None:

@@ -68,15 +68,38 @@ def test_a_result_that_cannot_be_used_stops_no_other_campaign_and_the_deadline_e
 
 
 @pytest.mark.slow
-def test_a_campaign_whose_request_cannot_be_made_stops_no_other(shop, path):
+@pytest.mark.parametrize("body", ["cut", "gone"])
+def test_a_campaign_whose_request_cannot_be_made_stops_no_other(shop, path, body):
     kept = shop.world.app.context.lake.write_bytes("promotion_body", "all", ".json", b"cut")
-    _write(shop, _of_first("body_path = %(path)s", "promotion_request"), path=kept)
+    _write(shop, _of_first("body_path = %(path)s", "promotion_request"), path=kept if body == "cut" else "gone.json")
     sent = path.deliver()
     assert set(sent["failed"]) == {"c1"}
     assert dict(shop.rows(STATES)) == {"c1": "submitting", "c2": "open"}, "a part of it may have left"
     _write(shop, _of_first("deadline_at = now() - interval '1 second'"))
     path.confirm()
     assert dict(shop.rows(STATES))["c1"] == "unconfirmed"
+
+
+@pytest.mark.slow
+def test_a_job_whose_items_are_gone_from_the_lake_ends_by_its_deadline_and_is_sent_again(shop, path):
+    path.deliver()
+    _ask(shop, path)
+    shop.erp.put("c1", "a", "7")
+    run = path.open_run("second")
+    path.extract(run)
+    path.plan(run)
+    _write(shop, "UPDATE ledger.promotion_request SET items_path = 'gone.parquet' WHERE action = 'change'")
+    path.deliver()
+    _ask(shop, path)
+    _write(shop, "UPDATE ledger.job SET deadline_at = now() - interval '1 second' WHERE state = 'open'")
+    path.confirm()
+    assert shop.rows("SELECT state, sent, unaccounted FROM ledger.job ORDER BY job_id DESC LIMIT 1") == [
+        ("unconfirmed", 1, 1)
+    ]
+    assert shop.rows("SELECT known FROM warehouse.promotion_sku ORDER BY sku LIMIT 1") == [(False,)]
+    _write(shop, "UPDATE ledger.promotion SET retry_at = NULL")
+    summary = shop.sync()
+    assert (summary["state"], summary["counts"]["changed"], shop.seen()) == ("succeeded", 1, {"a": 7.0, "b": 8.0})
 
 
 @pytest.mark.slow

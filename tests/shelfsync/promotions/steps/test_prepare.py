@@ -479,6 +479,21 @@ def test_what_is_left_of_a_declined_hold_stays_declined(shop, rule):
 
 
 @pytest.mark.slow
+def test_a_campaign_whose_file_is_gone_from_the_lake_stays_and_the_others_follow_the_erp(shop):
+    for campaign, sku in (("c1", "a"), ("c2", "b")):
+        shop.erp.put(campaign, sku, "8")
+    shop.sync()
+    with shop.world.app.context.engine.begin() as connection:
+        gone = "UPDATE ledger.promotion SET acknowledged_path = 'gone.parquet' WHERE campaign = 'c1'"
+        connection.execute(sa.text(gone))
+    for campaign, sku in (("c1", "a"), ("c2", "b")):
+        shop.erp.put(campaign, sku, "7")
+    summary = shop.sync()
+    assert (summary["state"], shop.seen()) == ("partly_failed", {"a": 8.0, "b": 7.0})
+    assert summary["error"].startswith("1 campaigns could not be planned (c1): c1: ")
+
+
+@pytest.mark.slow
 def test_a_store_whose_export_is_gone_from_the_lake_keeps_its_promotions_and_the_others_follow_theirs(shop):
     """For example, the ledger was restored, and the lake is older."""
     for campaign, sku, vendor in (("c1", "a", "store-001"), ("c2", "b", "store-002"), ("c3", "c", "store-001")):
