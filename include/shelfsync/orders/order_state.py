@@ -221,9 +221,11 @@ def parse_version(
 ) -> tuple[Version, str, dict[str, Any]]:
     """(version, its body as JSON text, personal part) of a body parsed with exact decimals.
 
-    DataError: the body is no order. The message never quotes it.
+    The order_id is in lower case: a UUID in capitals is the same order. DataError: the body is no order. The message never quotes it.
     """
     harmless, personal = split_personal_data(raw)
+    if isinstance(order_id := harmless.get("order_id"), str):
+        harmless["order_id"] = order_id.lower()
     if (why := exceeded_limit(harmless)) is not None:
         raise DataError(f"an order cannot be stored: its {why}. Ask the platform's support about this order.")
     text = as_json(storable(harmless))

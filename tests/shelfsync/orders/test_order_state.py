@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orders_bodies import ORDER_ID, RECEIVED_AT, body, item, version
-from shelfsync.orders.order_state import ENDED, RANK, state
+from shelfsync.orders.order_state import ENDED, RANK, parse_version, state
 
 STATUSES = [*RANK, "PAUSED"]
 any_version = st.builds(
@@ -25,6 +25,14 @@ def test_the_state_is_the_same_whatever_came_first_and_however_often(versions, c
     shuffled = versions + chance.choices(versions, k=len(versions))
     chance.shuffle(shuffled)
     assert state(shuffled) == state(versions)
+
+
+def test_an_order_id_in_capitals_is_that_of_the_same_order():
+    """Picking results and commands name an order in lower case; otherwise a store would get it a second time."""
+    order_id = "abcdef01-2222-4333-8444-555555555555"
+    found = [parse_version(body() | {"order_id": name}, "event", RECEIVED_AT) for name in (order_id, order_id.upper())]
+    assert [version.order.order_id for version, _, _ in found] == [order_id] * 2
+    assert found[0] == found[1]
 
 
 @given(st.lists(any_version, min_size=1, max_size=6))
