@@ -143,6 +143,8 @@ def _not_taken(row: Any) -> str:
         )
     if row.vendor is None:
         return f"{what}. The platform has not reported their store: look at their events, and ask its support."
+    if row.error:
+        return f"{what}: they could not be handed over: {row.error}"
     return f"{what}. Check that the store's system reads the handed-over documents."
 
 

@@ -112,11 +112,16 @@ def test_an_order_whose_event_names_another_store_reaches_its_own(world):
     assert [document["vendor"] for document in world.documents()] == ["store-001"]
 
 
-def test_without_an_answer_from_the_platform_a_new_order_waits(world):
+def test_without_an_answer_from_the_platform_a_new_order_waits_and_the_alarm_says_so(make_world):
+    world = make_world(orders={"take_within_s": 0.001})
     world.platform.faults({"at": "get_order", "kind": "status_503", "times": 3})
     world.place("MILK")
     world.receive_events()
     assert world.app.orders.hand_over()["written"] == 0
+    (alarm,) = world.app.orders.watch_stores()
+    assert (
+        "store-001: 1 orders are not taken, the oldest for 0 minutes: they could not be handed over: get_order" in alarm
+    )
     world.platform.faults()
     assert world.app.orders.hand_over()["written"] == 1
 
