@@ -21,10 +21,13 @@ _LEASE_DAYS = 2
 
 
 def customer_rules(customer_days: int) -> tuple[Rule, ...]:
-    """Customer data for this number of days: encrypted, in an event, or as the hash in an event's identity."""
+    """Customer data for this number of days: encrypted, in an event, or as the hash in an event's identity.
+
+    An event that is neither of a job nor an order may be an order in another form.
+    """
     return (
         Rule("warehouse.order_customer", 0, "old.remove_at <= :cutoff"),
-        Rule("inbox.event", customer_days, "old.received_at < :cutoff AND old.kind = 'order'"),
+        Rule("inbox.event", customer_days, "old.received_at < :cutoff AND old.kind <> 'job'"),
     )
 
 

@@ -59,7 +59,7 @@ class HousekeepingSettings(Section):
     observation_days: float = Field(35, gt=0)
     """Exports and listings; the newest of each vendor stays."""
     event_days: float = Field(30, gt=0)
-    """Webhook events as received. An order's event goes after SHELFSYNC_ORDERS__CUSTOMER_DAYS, if that is shorter."""
+    """Webhook events as received. All but those of jobs go after SHELFSYNC_ORDERS__CUSTOMER_DAYS, if that is shorter."""
     order_days: float = Field(90, ge=61)
     """Orders, their hand-overs and picking results in the ledger. It must be longer than the platform's history (60 days)."""
     quarantine_days: float = Field(14, gt=0)
