@@ -43,6 +43,7 @@ def in_state(picker):
     return bring
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "state"), EVERY_STATE, ids=names(EVERY_STATE))
 @pytest.mark.parametrize("wanted", ["ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED"])
 def test_a_put_moves_an_order_only_as_in_the_table(picker, in_state, options, state, wanted):
@@ -97,6 +98,7 @@ def test_an_order_that_is_collected_is_fulfilled_with_ready_for_pickup(picker, t
     assert picker.done(order, "READY_FOR_PICKUP", picked(order["items"][0]))["status"] == "READY_FOR_PICKUP"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "state"), EVERY_STATE, ids=names(EVERY_STATE))
 def test_update_cart_is_answered_in_any_state_and_changes_none(picker, in_state, options, state):
     order = in_state(state, **options)
@@ -106,6 +108,7 @@ def test_update_cart_is_answered_in_any_state_and_changes_none(picker, in_state,
     assert picker.get(order) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "state"), IN_PROGRESS, ids=names(IN_PROGRESS))
 @pytest.mark.parametrize("by", ["CUSTOMER", "LOGISTICS"])
 def test_customer_and_logistics_cancel_an_order_in_progress(picker, in_state, options, state, by):

@@ -88,6 +88,7 @@ def test_a_wrong_setting_ends_it_at_once_and_its_task_has_no_retries(
     assert dag.get_task("wait").retries == 0
 
 
+@pytest.mark.slow
 def test_an_error_that_passes_keeps_it_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait, "LOOK_AGAIN_S", 0.05)
     errors = [OSError(24, "Too many open files"), RuntimeError("can't start new thread"), MemoryError()]

@@ -62,6 +62,7 @@ def test_a_text_keeps_each_character_that_postgresql_can_hold(value):
         assert held == value
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(value=ANY_JSON, name=ANY_TEXT)
 def test_a_row_with_any_text_and_any_json_is_inserted_with_the_row_beside_it(connection, value, name):

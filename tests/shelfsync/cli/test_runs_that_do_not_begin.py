@@ -32,6 +32,7 @@ def stock(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_an_erp_that_is_away_when_a_run_begins_is_an_alert_until_it_is_read(here, kinds, stock, monkeypatch):
     assert here("sync", "--full")[0] == 0
     with monkeypatch.context() as away:
@@ -46,6 +47,7 @@ def test_an_erp_that_is_away_when_a_run_begins_is_an_alert_until_it_is_read(here
     assert kinds() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--full",), (), ("--vendor", "store-001", "--sku", "a")])
 def test_a_run_whose_check_fails_is_an_alert_until_one_succeeds(here, kinds, stock, words):
     assert here("sync", "--full")[0] == 0

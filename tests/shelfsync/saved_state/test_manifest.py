@@ -171,6 +171,7 @@ def test_a_row_that_is_nested_without_end_is_refused(asked):
         asked(saved, ("warehouse.order_customer.jsonl", deep))
 
 
+@pytest.mark.slow
 def test_whichever_bit_of_a_file_is_wrong_it_is_refused_by_a_sentence_or_harmless(asked, tmp_path):
     asked(CUSTOMERS, ("warehouse.order_customer.jsonl", ROWS))
     content = (tmp_path / "x.state").read_bytes()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
+@pytest.mark.slow
 def test_a_store_whose_id_came_written_otherwise_is_not_told_as_closed(world):
     """The advice for a closed store takes its products off sale."""
     for vendor in ("store-001", "store-002"):

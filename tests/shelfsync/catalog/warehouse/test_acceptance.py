@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shelfsync.catalog.warehouse.acceptance import acceptance
 
 PRODUCT = {"barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
+@pytest.mark.slow
 def test_a_store_is_judged_by_its_last_skus_and_new_ones_that_are_rejected_do_not_count(world):
     world.platform.put_products("store-001", [{**PRODUCT, "sku": sku} for sku in "ab"])
     for sku in "abc":
