@@ -156,12 +156,18 @@ def _pages_of(chain: str | None) -> FastAPI:
     from shelfsync.display import Display
     from shelfsync.pages.app import create_app
     from shelfsync_airflow.app import app_settings
-    from shelfsync_airflow.page_rights import dag_states, page_guard
+    from shelfsync_airflow.page_rights import dag_states, page_guard, start_run
 
     settings = app_settings(chain=chain)
     shown_in = None if chain is None else Display.of(settings.time_zone, settings.currency)
     guard = page_guard(of_chain(DAG_ID, chain))
-    return create_app(lambda: shared_context(settings), guard, partial(dag_states, chain=chain), shown_in=shown_in)
+    return create_app(
+        lambda: shared_context(settings),
+        guard,
+        partial(dag_states, chain=chain),
+        start_run=partial(start_run, chain=chain),
+        shown_in=shown_in,
+    )
 
 
 class BlankPort:

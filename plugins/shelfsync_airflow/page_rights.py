@@ -1,16 +1,18 @@
 """Airflow's own rights control who may view a page, decide and stop (docs/reference/access.md); and which DAGs are switched off.
 
-Only the API server imports this: a task has no metadata database.
+And how they start a run of a DAG. Only the API server imports this: a task has no metadata database.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from airflow.api.common.trigger_dag import trigger_dag
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.core_api.security import get_user, requires_access_dag
 from airflow.models.dag import DagModel
 from airflow.utils.session import create_session
+from airflow.utils.types import DagRunTriggeredByType
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import select
 
@@ -72,3 +74,14 @@ def dag_states(dag_ids: Collection[str], chain: str | None = None) -> dict[str, 
     known = select(DagModel.dag_id, DagModel.is_paused).where(DagModel.dag_id.in_(names), DagModel.is_stale.is_(False))
     with create_session() as session:
         return {names[dag_id]: bool(is_paused) for dag_id, is_paused in session.execute(known)}
+
+
+def start_run(dag_id: str, params: Mapping[str, Any], who: str, chain: str | None = None) -> None:
+    """Queues a run of the chain's DAG, as the button of Airflow does."""
+    trigger_dag(
+        of_chain(dag_id, chain),
+        triggered_by=DagRunTriggeredByType.UI,
+        triggering_user_name=who,
+        conf=dict(params),
+        replace_microseconds=False,
+    )

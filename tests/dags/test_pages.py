@@ -9,6 +9,8 @@ from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_a
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from fastapi.testclient import TestClient
 
+from airflow_world import write_dags
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
@@ -118,3 +120,18 @@ def test_a_page_names_those_of_its_dags_that_airflow_has_paused(server: TestClie
     assert "DAG catalog_full_sync is switched off: " in text
     assert "DAG catalog_delta_sync is" not in text
     assert "DAG catalog_recover is not known to Airflow: " in text
+
+
+def test_a_run_of_one_store_is_queued_as_by_the_button_of_airflow(server: TestClient) -> None:
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+
+    from shelfsync_airflow.page_rights import start_run
+
+    write_dags()
+    start_run("catalog_delta_sync", {"vendors": ["store-001"]}, "the-op")
+    with create_session() as session:
+        queued = session.query(DagRun).filter(DagRun.triggering_user_name == "the-op").one()
+        found = queued.dag_id, queued.conf, str(queued.state), str(queued.run_type)
+        session.delete(queued)
+    assert found == ("catalog_delta_sync", {"vendors": ["store-001"]}, "queued", "manual")

@@ -54,6 +54,7 @@ FORMS = (
     "/rejections/release",
     "/store/end-restoration",
     "/store/restore",
+    "/store/sync",
     "/switches/{}",
 )
 _PLACES = {"/alerts/{}": "1", "/holds/{}": "1", "/promotions/{}": "1", "/runs/{}": "1", "/{}": "nothing"}

@@ -75,5 +75,6 @@ def shown(make_world):
     with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's
         order = beside.submit(fill, world).result()
     assert [len(world.rows(f"SELECT FROM warehouse.{table}")) for table in ("customer_order", "promotion")] == [1, 1]
-    with serving(uvicorn.Config(create_app(lambda: world.app.context, guard), log_level="warning")) as served:
+    app = create_app(lambda: world.app.context, guard, start_run=lambda *_: None)
+    with serving(uvicorn.Config(app, log_level="warning")) as served:
         yield served, addresses(order)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
     from shelfsync.display import Display
-    from shelfsync.pages.dag_switched_off import DagStates
+    from shelfsync.pages.dag_switched_off import DagStates, StartRun
 
 PAGES = (
     *(OVERVIEW, STORE, PRODUCTS, SEARCH, EXPLAIN, PROMOTIONS, ORDERS, ALERTS, HOLDS),
@@ -54,15 +54,17 @@ def create_app(
     guard: Callable[..., Any],
     dag_states: DagStates | None = None,
     *,
+    start_run: StartRun | None = None,
     shown_in: Display | None = None,
 ) -> FastAPI:
     """The pages over a context. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
 
-    `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs. `shown_in`: zone and currency of the chain, where
-    the process shows several.
+    `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs. `start_run` starts a run; without it the page of
+    a store cannot. `shown_in`: zone and currency of the chain, where the process shows several.
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.opened = opened
+    app.state.dag_states, app.state.start_run = dag_states, start_run
     app.state.menu = [(page.path, page.title) for page in PAGES if page.in_menu]
     for page in PAGES:
         app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import Request
 
 DagStates = Callable[[Collection[str]], Mapping[str, bool]]
 """Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
-
+StartRun = Callable[[str, Mapping[str, Any], str], None]
+"""Starts a run of this DAG with these parameters, in the name of this user."""
 
 MISSING = {
     "alerts_watch": "no alert opens or closes, and no person gets a message",

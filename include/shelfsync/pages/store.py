@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
-from starlette.status import HTTP_400_BAD_REQUEST
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.steps import restore
@@ -16,6 +16,7 @@ from shelfsync.catalog.steps.overview import of_store
 from shelfsync.catalog.steps.store_day import Happening, store_day
 from shelfsync.catalog.warehouse.drift import OF_OBSERVATION
 from shelfsync.errors import DataError
+from shelfsync.pages.dag_switched_off import Feed
 from shelfsync.pages.form import Form
 from shelfsync.pages.lists import list_file
 from shelfsync.pages.rights import Decider
@@ -23,12 +24,14 @@ from shelfsync.pages.shell import Number, Page, Text, context, lead_to, show
 
 STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
 
+SYNC = "catalog_delta_sync"
+"""The DAG that reads a store and sends what has changed."""
 NAMES = 500
 """Stores that the field suggests."""
 
 
 @STORE.router.get("/store")
-def store(request: Request, vendor: Text = "", day: Text = "") -> HTMLResponse:
+def store(request: Request, vendor: Text = "", day: Text = "", started: Text = "") -> HTMLResponse:
     """The store's row of the first page, and its day. Without a store only the form that asks for one."""
     app = context(request)
     found, problem, row = None, None, None
@@ -55,7 +58,23 @@ def store(request: Request, vendor: Text = "", day: Text = "") -> HTMLResponse:
         day=found,
         events=[(one, _linked(one, vendor)) for one in found["events"]] if found else [],
         days=_around(found["day"]) if found else (),
+        started=bool(started),
+        may_start=request.app.state.start_run is not None,
     )
+
+
+@STORE.router.post("/store/sync")
+def sync_now(request: Request, form: Form, person: Decider) -> RedirectResponse:
+    """Airflow starts a delta run of this store alone. 409: the DAG does not run, or these pages are not in Airflow."""
+    vendor, start_run, dag_states = form.get("vendor", ""), request.app.state.start_run, request.app.state.dag_states
+    if of_store(context(request), vendor) is None:
+        raise HTTPException(HTTP_404_NOT_FOUND, f"shelfsync knows no store {vendor!r}. The first page lists them.")
+    if start_run is None:
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started. Run `shelfsync sync --vendor {vendor}`.")
+    if dag_states is not None and (note := Feed(SYNC, dag_states([SYNC]).get(SYNC)).note):
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started: {note}")
+    start_run(SYNC, {"vendors": [vendor]}, person.name)
+    return lead_to(request, f"/store?{urlencode({'vendor': vendor, 'started': 'yes'})}")
 
 
 @STORE.router.post("/store/end-restoration")

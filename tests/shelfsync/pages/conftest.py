@@ -31,7 +31,7 @@ def _pages() -> FastAPI:
     def guard(request: Request) -> None:
         request.state.viewer = _behind.get()[1]
 
-    return create_app(lambda: _behind.get()[0].context, guard)
+    return create_app(lambda: _behind.get()[0].context, guard, start_run=lambda *_: None)
 
 
 @pytest.fixture

@@ -8,8 +8,12 @@ import re
 from html import unescape
 
 import pytest
+from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
+from fastapi.testclient import TestClient
 
 from shelfsync.catalog.steps.overview import of_store, overview
+from shelfsync.pages.app import create_app
+from shelfsync.pages.rights import Viewer
 
 
 def product(sku):
@@ -121,3 +125,62 @@ def test_the_page_of_a_store_reads_that_store_alone(world, browse):
         row.pop("oldest_unacknowledged_s")
     assert alone == whole
     assert of_store(world.app.context, "nowhere") is None
+
+
+@pytest.fixture
+def starting(chain):
+    """`starting(paused=None, may_decide=True)`: the pages where this DAG is paused, and the runs that they have started; None: outside Airflow."""
+
+    def made(*, paused=False, may_decide=True):
+        def guard(request: Request) -> None:
+            request.state.viewer = Viewer("ada", may_decide=may_decide)
+
+        runs = []
+        in_airflow = {"start_run": lambda *run: runs.append(run)} if paused is not None else {}
+        states = (lambda dag_ids: dict.fromkeys(dag_ids, paused)) if paused is not None else None
+        app = create_app(lambda: chain.app.context, guard, states, **in_airflow)
+        return TestClient(app, headers={"sec-fetch-site": "same-origin"}), runs
+
+    return made
+
+
+BUTTON = "Read and send this store now"
+
+
+def test_a_person_has_a_store_read_and_sent_now(starting):
+    pages, runs = starting()
+    assert BUTTON in pages.get("/store?vendor=store-001").text
+    answer = pages.post("/store/sync", data={"vendor": "store-001"})
+    assert runs == [("catalog_delta_sync", {"vendors": ["store-001"]}, "ada")]
+    assert answer.history[0].status_code == 303
+    assert "A run of this store is started" in answer.text
+
+
+def test_nothing_is_started_of_an_unknown_store_or_without_the_right(starting):
+    pages, runs = starting()
+    assert pages.post("/store/sync", data={"vendor": "no-store"}).status_code == 404
+    pages, also = starting(may_decide=False)
+    assert BUTTON not in pages.get("/store?vendor=store-001").text
+    assert pages.post("/store/sync", data={"vendor": "store-001"}).status_code == 403
+    assert runs == also == []
+
+
+def test_nothing_is_started_while_the_dag_is_switched_off(starting):
+    pages, runs = starting(paused=True)
+    answer = pages.post("/store/sync", data={"vendor": "store-001"})
+    assert (answer.status_code, runs) == (409, [])
+    assert "DAG catalog_delta_sync is switched off" in answer.text
+
+
+def test_outside_airflow_the_command_starts_it(starting):
+    pages, _ = starting(paused=None)
+    assert BUTTON not in pages.get("/store?vendor=store-001").text
+    answer = pages.post("/store/sync", data={"vendor": "store-001"})
+    assert answer.status_code == 409
+    assert "<code>shelfsync sync --vendor store-001</code>" in answer.text
+
+
+def test_a_paused_store_has_to_be_resumed_first(starting, chain):
+    chain.app.pause("vendor", "store-001", why="stocktaking", who="ada")
+    pages, _ = starting()
+    assert BUTTON not in pages.get("/store?vendor=store-001").text
