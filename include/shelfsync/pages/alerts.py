@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("subject", "about"),
     Column("opened_at", "since", "when"),
     Column("closed_at", "until", "when"),
-    Column("message", "what was wrong"),
+    Column("message", "what was wrong", "long"),
     Column("acknowledged_by", "taken on by"),
 )
 

@@ -137,3 +137,22 @@ def test_the_navigation_takes_one_line_of_a_laptop(troubled, browser):
         assert len(links) > 10
         assert len({round(link.bounding_box()["y"]) for link in links}) == 1
         context.close()
+
+
+@pytest.mark.slow
+def test_a_chosen_chip_is_seen_and_no_row_is_as_high_as_a_phone(troubled, browser):
+    """A sentence in a table has its own width, whatever stands beside it."""
+    with serving(uvicorn.Config(create_app(lambda: troubled, guard), log_level="warning")) as served:
+        context = browser.new_context(base_url=served, viewport={"width": 360, "height": 800})
+        page = context.new_page()
+        page.goto("/products?state=right")
+        chosen, other = (
+            page.locator(f".chips a{which}").first.evaluate("one => getComputedStyle(one).fontWeight")
+            for which in ("[aria-current]", ":not([aria-current])")
+        )
+        assert chosen != other
+        for path in (*(one.path for one in PAGES), "/explain?vendor=store-001&sku=a"):
+            page.goto(path)
+            for row in page.locator("tbody tr").all():
+                assert row.bounding_box()["height"] <= 300, (path, row.inner_text())
+        context.close()
