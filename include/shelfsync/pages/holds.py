@@ -78,7 +78,7 @@ def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
     app, reason = context(request), reason_for_many(form)
     numbers = _of_rule(request, rule, form)
     question = lists.asked(app, numbers)
-    title = f"Approve {len(numbers)} holds of rule {rule}?"
+    title = f"Approve {len(numbers)} holds of rule {rule.replace('_', ' ')}?"
     asked = confirmation(request, form, question, title=title, action=f"/holds/rules/{rule}/approve", back="/holds")
     if asked is not None:
         return asked

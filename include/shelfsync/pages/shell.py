@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote
 
 import fastapi
 from fastapi import APIRouter, Query, Request
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
@@ -41,6 +41,8 @@ HEADERS = {
 """A page shows texts of the ERP and of the platform. If one of them is ever rendered as markup, these headers keep it harmless."""
 
 _SETTINGS = re.compile(r" ?\([^()]*SHELFSYNC_[^()]*\)")
+_CAUSE_AND_ACTION = re.compile(r" differs \([a-z_]+, [a-z_]+\):")
+_RULE = re.compile(r"\b(?:rule|guard|holds it:) [a-z]+(?:_[a-z]+)+\b")
 
 
 def show(
@@ -122,8 +124,9 @@ def discount(value: object, subtype: object) -> str:
 
 
 def for_buyers(text: str) -> str:
-    """A sentence without the names of settings in brackets, which only the operator of shelfsync can change."""
-    return _SETTINGS.sub("", text)
+    """A sentence without the names of settings in brackets, which only the operator of shelfsync can change, and with rules as words."""
+    plain = _CAUSE_AND_ACTION.sub(" differs:", _SETTINGS.sub("", text))
+    return _RULE.sub(lambda found: found[0].replace("_", " "), plain)
 
 
 _THRESHOLDS = {
@@ -165,9 +168,13 @@ def _visible(value: Any) -> Any:
 _COMMAND = re.compile(r"`([^`]*)`")
 
 
-def with_commands(text: str) -> Markup:
-    """A message of the product as HTML: what stands between two backticks is a command or a setting."""
-    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(plain_lines(text)))))  # noqa: S704  it is escaped
+_OF_HOLD = re.compile(r"hold (\d+) \(`shelfsync holds \w+ \1\b[^`]*`\)")
+@pass_context
+def with_commands(page: Mapping[str, Any], text: str) -> Markup:
+    """A message of the product as HTML: what stands between two backticks is a command or a setting; a hold is a link to it."""
+    html = str(escape(plain_lines(text)))
+    html = _OF_HOLD.sub(lambda found: f'<a href="{escape(page["root"])}/holds/{found[1]}">hold {found[1]}</a>', html)
+    return Markup(_COMMAND.sub(r"<code>\1</code>", html))  # noqa: S704  it is escaped
 
 
 _made: list[Environment] = []

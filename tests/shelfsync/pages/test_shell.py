@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
 from shelfsync.pages.rights import Viewer
-from shelfsync.pages.shell import PAUSED_STORES, pauses, with_commands
+from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, with_commands
 from shelfsync.platform.kill_switch import Stop
 
 
@@ -219,4 +219,34 @@ def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
     ],
 )
 def test_a_command_in_a_message_is_shown_as_one_and_nothing_of_it_is_markup(message, shown):
-    assert with_commands(message) == shown
+    assert with_commands({}, message) == shown
+
+
+@pytest.mark.parametrize("act", ["show 12", "reopen 12 --reason TEXT"])
+def test_the_command_about_a_hold_is_a_link_to_it(act):
+    text = f"an operator approves hold 12 (`shelfsync holds {act}`). The guard"
+    shown = with_commands({"root": "/pages"}, text)
+    assert shown == 'an operator approves <a href="/pages/holds/12">hold 12</a>. The guard'
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (
+            "1 of 2 SKUs move; the rule price_change lets none through (SHELFSYNC_GUARDS__PRICE_CHANGE__MOVE)",
+            "1 of 2 SKUs move; the rule price change lets none through",
+        ),
+        ("the guard shifted_decimal holds it (hold 1): x_y", "the guard shifted decimal holds it (hold 1): x_y"),
+        (
+            "price differs (held, report): a guard holds it: shifted_decimal",
+            "price differs: a guard holds it: shifted decimal",
+        ),
+        (
+            "price differs (export_older_than_change, ignore): the export is older",
+            "price differs: the export is older",
+        ),
+        ("SKU rule_7 (red, blue): 1", "SKU rule_7 (red, blue): 1"),
+    ],
+)
+def test_a_buyer_reads_no_code_of_a_program(message, shown):
+    assert for_buyers(message) == shown
