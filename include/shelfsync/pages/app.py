@@ -33,6 +33,7 @@ from shelfsync.pages.search import SEARCH
 from shelfsync.pages.shell import HEADERS, is_readable, show
 from shelfsync.pages.store import STORE
 
+from shelfsync.pages.typed_again import typed_again
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -108,7 +109,11 @@ async def _show_in(
 async def _denied(request: Request, error: Exception) -> HTMLResponse:
     assert isinstance(error, HTTPException)
     title = {401: "Please log in", 403: "Not allowed", 404: "Not found"}.get(error.status_code, "This did not work")
-    page = show(request, "message.html", title=title, status_code=error.status_code, message=str(error.detail))
+    form = getattr(request.state, "form", None) if error.status_code == HTTP_400_BAD_REQUEST else None
+    again = None if form is None else typed_again(form)
+    page = show(
+        request, "message.html", title=title, status_code=error.status_code, message=str(error.detail), again=again
+    )
     page.headers.update(error.headers or {})
     return page
 

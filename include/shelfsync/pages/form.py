@@ -13,7 +13,7 @@ FORM_BYTES_MAX = 8_192
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields by name, without the empty ones."""
+    """The fields by name, without the empty ones; an error page gives them back from the request's state."""
     raw = await request.body()
     if len(raw) > FORM_BYTES_MAX:
         raise HTTPException(HTTP_400_BAD_REQUEST, "this form is too long")
@@ -23,6 +23,7 @@ async def read_form(request: Request) -> dict[str, str]:
         raise HTTPException(HTTP_400_BAD_REQUEST, "this form has too many fields") from None
     if "\0" in "".join([*fields, *fields.values()]):
         raise HTTPException(HTTP_400_BAD_REQUEST, "this form holds a character that no text has")
+    request.state.form = fields
     return fields
 
 

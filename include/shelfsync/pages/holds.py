@@ -25,7 +25,7 @@ from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import First, Number, Page, Text, context, lead_to, show
+from shelfsync.pages.shell import THRESHOLD, First, Number, Page, Text, context, lead_to, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +54,6 @@ _FIELDS = (
     Field("rule", "rule"),
     Field("campaign", "campaign"),
 )
-FIELD = "threshold_"
-"""The prefix of form fields with a threshold for one decision."""
 
 
 @HOLDS.router.get("/holds")
@@ -185,7 +183,9 @@ def decline(request: Request, number: Number, person: Decider, form: Form) -> Re
 def reconsider(request: Request, number: Number, person: Decider, form: Form) -> Response:
     """Approves what these thresholds let through, for this once, after a confirmation, and declines the rest."""
     app, shown = context(request), ""
-    given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
+    given = {
+        name.removeprefix(THRESHOLD): text for name, text in form.items() if name.startswith(THRESHOLD) and text.strip()
+    }
     thresholds = {name: _number(name, text.strip()) for name, text in given.items()}
     try:
         if lists.undecided(app, [number]):

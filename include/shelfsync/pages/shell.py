@@ -27,7 +27,7 @@ from shelfsync.platform import kill_switch
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shelfsync.context import Context
     from shelfsync.platform.kill_switch import Stop
@@ -129,6 +129,8 @@ def for_buyers(text: str) -> str:
     return _RULE.sub(lambda found: found[0].replace("_", " "), plain)
 
 
+THRESHOLD = "threshold_"
+"""The prefix of form fields with a threshold for one decision."""
 _THRESHOLDS = {
     "max_rows": "rows that always pass",
     "max_share": "share of all rows that passes",
@@ -166,9 +168,9 @@ def _visible(value: Any) -> Any:
 
 
 _COMMAND = re.compile(r"`([^`]*)`")
-
-
 _OF_HOLD = re.compile(r"hold (\d+) \(`shelfsync holds \w+ \1\b[^`]*`\)")
+
+
 @pass_context
 def with_commands(page: Mapping[str, Any], text: str) -> Markup:
     """A message of the product as HTML: what stands between two backticks is a command or a setting; a hold is a link to it."""
