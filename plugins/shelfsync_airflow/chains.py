@@ -62,7 +62,16 @@ def dag_of_each_chain(
                     tags=[options.SECTION, tag, *([chain] if chain is not None else [])],
                     owner_links=options.owner_links(),
                     doc_md=text,
+                    description=_sentence(text),
                     **{"max_active_runs": 1, **more},
                 )(function)()
 
     return make
+
+
+def _sentence(text: str | None) -> str | None:
+    """What Airflow's list of DAGs shows: the first sentence below the title."""
+    if text is None:
+        return None
+    said = text.split("\n\n")[1].replace("\n", " ").replace("**", "").replace("`", "")
+    return f"{said.split('. ')[0].strip().removesuffix('.')}."

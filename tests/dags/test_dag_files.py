@@ -137,6 +137,13 @@ def test_the_docstring_of_a_file_is_its_page_in_the_ui(dag_bag: DagBag, dag_id: 
     assert text.startswith("# ")
 
 
+def test_the_list_of_dags_has_a_sentence_about_each(dag_bag: DagBag) -> None:
+    """Without marks of Markdown, which the list shows as they are."""
+    sentences = {dag_id: dag_bag.dags[dag_id].description or "" for dag_id in DAG_IDS}
+    assert sentences["catalog_recover"] == "Completes open work."
+    assert [one for one in sentences.values() if not re.fullmatch(r"[A-Z][^*`]{10,}\.", one)] == []
+
+
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
 def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id: str) -> None:
     dag = dag_bag.dags[dag_id]
