@@ -61,6 +61,7 @@ PAGES = (
     *("/rejections?reason=product+not+found", "/rejections?order=last", "/rejections?order=times"),
     *("/quarantine", "/quarantine?vendor=store-1", "/drift", "/drift?cause=held", "/drift?sku=sku-0777"),
     *("/drift?order=newest+export", "/inbox", "/inbox?kind=job", "/runs", "/runs?state=failed", "/runs/1", "/switches"),
+    "/from-airflow?dag_id=catalog_full_sync&run_id=1",
     *("/explain?vendor=store-1&sku=sku-000777", "/promotions", "/orders"),
 )
 

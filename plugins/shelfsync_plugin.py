@@ -8,7 +8,7 @@ from shelfsync_airflow import api_server
 
 
 class ShelfsyncPlugin(AirflowPlugin):
-    """The pages at /shelfsync/pages of the API server and in its navigation, the webhook receiver at /shelfsync/webhook, and what a connection's test needs."""
+    """The pages at /shelfsync/pages of the API server and in its navigation and tabs, the webhook receiver at /shelfsync/webhook, and what a connection's test needs."""
 
     name = "shelfsync"
     fastapi_apps = [  # noqa: RUF012  Airflow's shape; the longer prefix first, or the shorter would take its calls
@@ -22,4 +22,4 @@ class ShelfsyncPlugin(AirflowPlugin):
     fastapi_root_middlewares = [  # noqa: RUF012  Airflow's shape
         {"middleware": api_server.BlankPort, "name": "shelfsync test of a connection without a port"}
     ]
-    external_views = [api_server.VIEW]  # noqa: RUF012  Airflow's shape
+    external_views = [api_server.VIEW, api_server.OF_DAG, api_server.OF_RUN]  # noqa: RUF012  Airflow's shape

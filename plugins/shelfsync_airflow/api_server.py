@@ -39,6 +39,19 @@ VIEW = {
     "url_route": "shelfsync",
     "nav_top_level": True,
 }
+OF_DAG = {
+    "name": "shelfsync",
+    "href": f"{PAGES_PREFIX.lstrip('/')}/from-airflow?dag_id={{DAG_ID}}",
+    "destination": "dag",
+    "url_route": "shelfsync-dag",
+}
+OF_RUN = {
+    **OF_DAG,
+    "href": f"{OF_DAG['href']}&run_id={{RUN_ID}}",
+    "destination": "dag_run",
+    "url_route": "shelfsync-run",
+}
+"""Tabs of each DAG and each run; Airflow puts the names in."""
 TEST_PATH = "/api/v2/connections/test"
 NO_RECEIVER = {"status": "rejected", "reason": "the receiver is not configured"}
 NO_PAGES = {"status": "rejected", "reason": "the pages cannot be opened; the API server's log has the reason"}

@@ -82,7 +82,11 @@ def test_the_cookie_of_airflows_own_pages_is_enough(server: TestClient) -> None:
 def test_the_navigation_leads_there(server: TestClient) -> None:
     answer = server.get("/api/v2/plugins", headers={"Authorization": f"Bearer {_token('admin')}"})
     (ours,) = [plugin for plugin in answer.json()["plugins"] if plugin["name"] == "shelfsync"]
-    assert [view["href"] for view in ours["external_views"]] == [VENDORS.lstrip("/")]
+    assert {view["destination"]: view["href"] for view in ours["external_views"]} == {
+        "nav": VENDORS.lstrip("/"),
+        "dag": f"{VENDORS.lstrip('/')}from-airflow?dag_id={{DAG_ID}}",
+        "dag_run": f"{VENDORS.lstrip('/')}from-airflow?dag_id={{DAG_ID}}&run_id={{RUN_ID}}",
+    }
 
 
 @pytest.mark.slow

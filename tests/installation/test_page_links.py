@@ -33,7 +33,7 @@ def crawl(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
         chain.held_campaign("store-001")
         chain.hold("store-002")
         views = [view for plugin in installation.get("/plugins")["plugins"] for view in plugin["external_views"]]
-        (ours,) = [view["href"] for view in views if view["name"] == "shelfsync"]
+        (ours,) = [view["href"] for view in views if view["destination"] == "nav"]
         token = installation.airflow.headers["Authorization"].removeprefix("Bearer ")
         with httpx.Client(cookies={"_token": token}, timeout=60, trust_env=False) as client:
             found = Crawl("/" + ours.strip("/"), client, {"q": "1", "vendor": "store-001"})

@@ -18,6 +18,7 @@ PATHS = (
     "/orders.csv",
     "/orders/{}",
     "/explain",
+    "/from-airflow",
     "/rejections",
     "/rejections.csv",
     "/rejections.xlsx",
@@ -59,6 +60,7 @@ FORMS = (
 )
 _PLACES = {"/alerts/{}": "1", "/holds/{}": "1", "/promotions/{}": "1", "/runs/{}": "1", "/{}": "nothing"}
 _QUERIES = (
+    "/from-airflow?dag_id=catalog_delta_sync",
     "/store?vendor=store-001",
     "/store/restore?vendor=store-001&at=2020-01-01T00:00",
     "/explain?vendor=store-001&sku=a1",

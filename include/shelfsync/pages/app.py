@@ -19,6 +19,7 @@ from shelfsync.pages.alerts import ALERTS
 from shelfsync.pages.dag_switched_off import fed_by
 from shelfsync.pages.drift import DRIFT
 from shelfsync.pages.explain import EXPLAIN
+from shelfsync.pages.from_airflow import FROM_AIRFLOW
 from shelfsync.pages.holds import HOLDS
 from shelfsync.pages.inbox import INBOX
 from shelfsync.pages.orders import ORDERS
@@ -32,8 +33,8 @@ from shelfsync.pages.runs import RUNS
 from shelfsync.pages.search import SEARCH
 from shelfsync.pages.shell import HEADERS, is_readable, show
 from shelfsync.pages.store import STORE
-
 from shelfsync.pages.typed_again import typed_again
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -67,7 +68,7 @@ def create_app(
     app.state.opened = opened
     app.state.dag_states, app.state.start_run = dag_states, start_run
     app.state.menu = [(page.path, page.title) for page in PAGES if page.in_menu]
-    for page in PAGES:
+    for page in (*PAGES, FROM_AIRFLOW):
         app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])
     add_frame(app, shown_in)
     return app

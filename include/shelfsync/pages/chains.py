@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from shelfsync.chain_states import state_of
+from shelfsync.chains import alone_here
 from shelfsync.pages.app import add_frame
-from shelfsync.pages.shell import show
+from shelfsync.pages.from_airflow import FROM_AIRFLOW
+from shelfsync.pages.shell import Text, lead_to, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +43,13 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
         seen = [state_of(name, chains[name].opened) for name in request.state.chains]
         return show(request, "chains.html", title="Chains", chains=seen)
 
+    def of_chain(request: Request, dag_id: Text = "") -> RedirectResponse:
+        """The tabs in Airflow lead here; the page of the chain has a guard of its own."""
+        name = dag_id.partition("__")[2] or alone_here()
+        return lead_to(request, f"/{name}{FROM_AIRFLOW.path}?{request.url.query}" if name in chains else "/")
+
     app.add_api_route("/", how_all_are, response_class=HTMLResponse, dependencies=[Depends(guard)])
+    app.add_api_route(FROM_AIRFLOW.path, of_chain)
     add_frame(app)
     for name, one in chains.items():
         app.mount(f"/{name}", one.pages)

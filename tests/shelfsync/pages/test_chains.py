@@ -78,3 +78,13 @@ def test_a_chain_whose_settings_are_wrong_stops_no_other(synced):
     browse = _pages(synced, ["north", "south"])
     assert browse("/south/").status_code == 503
     assert browse("/north/").status_code == 200
+
+
+def test_a_tab_in_airflow_leads_to_the_pages_of_its_chain(synced):
+    """The pages of a chain go on from there."""
+    browse = _pages(synced, ["north", "south"])
+    (led, runs) = browse("/from-airflow?dag_id=catalog_delta_sync__north").history
+    assert led.headers["location"] == f"{ROOT}/north/from-airflow?dag_id=catalog_delta_sync__north"
+    assert runs.headers["location"] == f"{ROOT}/north/runs"
+    (led,) = browse("/from-airflow?dag_id=another").history
+    assert led.headers["location"] == f"{ROOT}/"

@@ -70,6 +70,12 @@ def read_run(connection: Connection, run_id: int) -> Run:
     return Run(row.run_id, row.run_key, row.kind, row.dry_run, tuple(row.vendors), tuple(row.skus), RunState(row.state))
 
 
+def of_key(connection: Connection, key: str) -> int | None:
+    """The number of the run of this key; None: there is none."""
+    found = connection.execute(sa.select(run.c.run_id).where(run.c.run_key == key)).scalar_one_or_none()
+    return None if found is None else int(found)
+
+
 def close_run(connection: Connection, run_id: int, *, state: RunState, error: str | None) -> None:
     """Ends a run in one of succeeded, partly_failed, failed."""
     values = {"state": state, "error": error, "finished_at": first_end(run.c.finished_at, run.c.state, state)}
