@@ -101,7 +101,7 @@ class RejectionSettings(Section):
     )
     """Keywords in this platform's reasons by their meaning: `{"unknown_sku": ["artikel fehlt"]}`. They precede the built-in ones."""
     retry_first_s: float = Field(900.0, gt=0)
-    """Wait before the first retry of a SKU that is rejected for now. The wait doubles with each retry."""
+    """Longest wait before the first retry of a SKU that is rejected for now; up to a quarter less, by the SKU. It doubles with each retry."""
     retry_max_s: float = Field(86_400.0, gt=0)
     """Longest wait between two retries."""
 
