@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.catalog.outcome_words import log_lines, unreadable_lines
+from shelfsync.catalog.line_outcome import log_lines, unreadable_lines
 from shelfsync.schemas import LOG
 from shelfsync.storable import encodable
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.outcome_words import log_lines, unreadable_lines
+from shelfsync.catalog.line_outcome import log_lines, unreadable_lines
 from shelfsync.errors import DataError
 from shelfsync.rows import item
 from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from shelfsync.erp import address
 from shelfsync.erp.change_file_order import take_in_order
 from shelfsync.erp.change_file_state import DONE, REST_S, ChangeFile, FileState, not_whole, place_of, without_a_row
-from shelfsync.erp.changes_query import CHANGES_FILES, Changes, Position
+from shelfsync.erp.changes_cursor import Position
+from shelfsync.erp.changes_query import CHANGES_FILES, Changes
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource

@@ -1,12 +1,7 @@
-"""Reading only what changed: the operator's own SELECT of the rows that changed since a cursor, and where the next reading begins.
-
-A cursor is the greatest value of one column, as text. A reading begins an overlap before it, because an ERP writes the time at which a
-transaction began, and a row appears when it commits. The overlap's rows come again with each reading, which changes nothing.
-"""
+"""Reading only what changed: the operator's own SELECT of the rows that changed since a cursor, and where the next reading begins."""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -15,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
+from shelfsync.erp.changes_cursor import Number, Position, Time
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.session import read_statement
 from shelfsync.errors import ConfigurationError
@@ -38,16 +34,6 @@ CHANGES_COLUMN = "SHELFSYNC_ERP__CHANGES_COLUMN"
 CHANGES_KIND = "SHELFSYNC_ERP__CHANGES_KIND"
 _SINCE = re.compile(r"(?<![:\w]):since\b")
 _START = {"timestamp": "1970-01-01 00:00:00", "number": "0"}
-_AHEAD = dt.timedelta(days=2)
-"""Later than any clock of any zone. One row with such a time would keep all others from being read, so the cursor stops before it."""
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where the next reading begins: its cursor, and the mark of the rows that it would read if nothing changed meanwhile."""
-
-    cursor: str
-    mark: str
 
 
 @dataclass
@@ -222,9 +208,9 @@ class Feed:
             ) from None
 
     def _value(self, raw: Any) -> Any:
-        """A value of the column, a _Time or a _Number, to be compared. Raises ConfigurationError if it is none of the kind."""
+        """A value of the column, a Time or a Number, to be compared. Raises ConfigurationError if it is none of the kind."""
         try:
-            return _Time.of(raw) if self.kind == "timestamp" else _Number.of(raw)
+            return Time.of(raw) if self.kind == "timestamp" else Number.of(raw)
         except (ValueError, TypeError, InvalidOperation):
             raise ConfigurationError(
                 CHANGES_KIND,
@@ -235,52 +221,3 @@ class Feed:
 
 def _mark(count: int, last: Any) -> str:
     return f"{count} {'' if last is None else last}"
-
-
-@dataclass(frozen=True, order=True)
-class _Number:
-    number: Decimal
-
-    @classmethod
-    def of(cls, raw: Any) -> Self:
-        number = Decimal(str(raw))
-        if not number.is_finite():
-            raise ValueError(raw)
-        return cls(number)
-
-    def before(self, overlap: Decimal) -> Self:
-        return type(self)(self.number - overlap)
-
-    def __str__(self) -> str:
-        return f"{self.number.normalize():f}"  # 4711, and not 4711.0
-
-
-@dataclass(frozen=True, order=True)
-class _Time:
-    """A time with a zone, or one without: the ERP's own. `sign` stands between day and time in its texts."""
-
-    moment: dt.datetime
-    sign: str = " "
-
-    @classmethod
-    def of(cls, raw: Any) -> Self:
-        if isinstance(raw, dt.datetime):
-            return cls(raw)
-        if isinstance(raw, dt.date):
-            return cls(dt.datetime.combine(raw, dt.time()))
-        text = str(raw).strip()
-        return cls(dt.datetime.fromisoformat(text), "T" if "T" in text else " ")
-
-    def before(self, overlap: Decimal) -> Self:
-        try:
-            return type(self)(self.moment - dt.timedelta(seconds=float(overlap)), self.sign)
-        except OverflowError:
-            return self
-
-    def ahead(self) -> Self:
-        """The latest time that can be true now, in the same form."""
-        now = dt.datetime.now(self.moment.tzinfo).replace(microsecond=0)
-        return type(self)(now + _AHEAD, self.sign)
-
-    def __str__(self) -> str:
-        return self.moment.isoformat(sep=self.sign)

@@ -27,6 +27,7 @@ from shelfsync.inbox.store import StoreUnavailableError, TablesMissingError, Uns
 from shelfsync.orders.ledger import picking as picking_results
 from shelfsync.orders.picking_result import UnreadableResultError, is_order_id
 from shelfsync.orders.steps.receive import keep
+from shelfsync.receiver.idle_connection import CloseAfterAnswer
 from shelfsync.receiver.rejected_calls import RejectedCalls
 from shelfsync.receiver.request_body import (
     BODY_TIMEOUT_S,
@@ -35,13 +36,12 @@ from shelfsync.receiver.request_body import (
     read_body,
     too_large,
 )
-from shelfsync.receiver.secret import Secrets, StoreSecrets, has_secret, note_secret
+from shelfsync.receiver.secret import Secrets, StoreSecrets, note_secret
 from shelfsync.settings import WebhookSettings
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from shelfsync.settings import OrdersSettings
 
@@ -105,24 +105,6 @@ def create_app(
         app.add_api_route("/picking/{order_id}", picking.report_results, methods=["GET"], include_in_schema=False)
     app.add_api_route("/health", receiver.health, methods=["GET"], include_in_schema=False)
     return app
-
-
-class CloseAfterAnswer:
-    """Keeps a connection open only after a success for a caller with the secret.
-
-    So a caller without the secret holds no connection after its answer, and the rest of a rejected body is not read.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start" and not (message["status"] < 400 and has_secret(scope)):
-                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
-            await send(message)
-
-        await self._app(scope, receive, answer)
 
 
 class Receiver:

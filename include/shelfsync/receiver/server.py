@@ -13,6 +13,7 @@ from shelfsync.inbox.store import InboxStore
 from shelfsync.receiver.connection_limit import ConnectionLimit
 from shelfsync.receiver.endpoints import PickingEndpoint, create_app
 from shelfsync.receiver.http_protocol import ReceiverConfig
+from shelfsync.receiver.idle_connection import IDLE_S
 from shelfsync.receiver.metrics_page import MetricsPage
 from shelfsync.receiver.open_files import ACCEPTED_AT_ONCE, allow_connections
 from shelfsync.settings import WebhookSettings
@@ -89,7 +90,7 @@ def config(app: FastAPI, settings: WebhookSettings | None = None, *, most: int |
         proxy_headers=False,
         backlog=ACCEPTED_AT_ONCE,
         loop="asyncio",
-        timeout_keep_alive=30,
+        timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=15,
     )
 

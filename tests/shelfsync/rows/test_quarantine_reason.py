@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import normalised
-from shelfsync.catalog import outcome_words
+from shelfsync.catalog import line_outcome
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.rows.quarantine_reason import REASONS, of_no_product
 from shelfsync.schemas import RAW
@@ -104,9 +104,9 @@ def test_the_page_lists_the_words_that_decide_an_outcome():
     rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| rejected", PAGE, re.MULTILINE)
     good, bad = rows.groups()
     words, well = good.split(", in any case, and errors empty, ")
-    assert re.findall(r"\w+", words.replace(" or ", " ")) == outcome_words._SUCCESS.to_pylist()
-    assert ["", *re.findall(r"`(.+?)`", well)] == outcome_words._WELL.to_pylist()
-    assert re.findall(r"\w+", bad.replace(" or ", " ")) == outcome_words._FAILURE.to_pylist()
+    assert re.findall(r"\w+", words.replace(" or ", " ")) == line_outcome._SUCCESS.to_pylist()
+    assert ["", *re.findall(r"`(.+?)`", well)] == line_outcome._WELL.to_pylist()
+    assert re.findall(r"\w+", bad.replace(" or ", " ")) == line_outcome._FAILURE.to_pylist()
 
 
 def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():

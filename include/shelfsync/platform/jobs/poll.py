@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync.platform.jobs import job as row
+from shelfsync.platform.jobs.absent_status_call import PRESENT_S, found_absent, found_present, is_forbidden, status_call
 from shelfsync.platform.jobs.ended_status import has_ended
 from shelfsync.platform.jobs.job_event import believable, received
-from shelfsync.platform.jobs.status_call import PRESENT_S, found_absent, found_present, is_forbidden, status_call
 from shelfsync.storable import text as storable_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shelfsync.context import Context
+    from shelfsync.platform.jobs.absent_status_call import StatusCalls
     from shelfsync.platform.jobs.job import Answer, Job
-    from shelfsync.platform.jobs.status_call import StatusCalls
 
 log = logging.getLogger(__name__)
 

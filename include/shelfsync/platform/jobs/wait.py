@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from shelfsync.context import Context
+    from shelfsync.platform.jobs.absent_status_call import StatusCalls
     from shelfsync.platform.jobs.job import Job
-    from shelfsync.platform.jobs.status_call import StatusCalls
 
 log = logging.getLogger(__name__)
 
