@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from partner_api import DownloadLimits
+from shelfsync.catalog import log_limits
 from shelfsync.catalog.steps import confirm, sync
 from shelfsync.platform import client
-from shelfsync.rows import result_limits
 
 pytestmark = pytest.mark.slow
 
@@ -171,7 +171,7 @@ def test_the_logs_of_all_stores_of_a_run_are_fetched_side_by_side(make_world, mo
 
 
 def test_a_log_of_few_skus_has_little_time_even_above_the_least_speed(shelf, monkeypatch, caplog):
-    monkeypatch.setattr(result_limits, "LOG_FLOOR_S", 1.0)
+    monkeypatch.setattr(log_limits, "LOG_FLOOR_S", 1.0)
     limits = partialmethod(DownloadLimits.__init__, least_bytes_per_s=0.5, speed_grace_s=1.0, speed_window_s=4.0)
     monkeypatch.setattr(client, "DownloadLimits", type("Limits", (DownloadLimits,), {"__init__": limits}))
     shelf.platform.faults({"at": "log", "kind": "drip", "seconds": 0.1})
