@@ -16,7 +16,7 @@ from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.file_access import reject_shared
 from shelfsync.orders.hand_over_channel import Document
-from shelfsync.orders.steps.hand_over_channels import Files
+from shelfsync.orders.steps.hand_over_files import Files
 from shelfsync.settings import ErpSettings, read_settings
 
 ROOT = Path(__file__).parents[2]

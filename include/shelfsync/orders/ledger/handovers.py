@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.orders.ledger.not_handed_over import plan_rescheduled
 from shelfsync.orders.ledger.order_gaps import first_event
+from shelfsync.orders.ledger.orders import OPEN
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
 from shelfsync.orders.ledger.too_late import expected_at, too_late
 from shelfsync.store.metadata import after, instant
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-OPEN = ("RECEIVED", "ACCEPTED")
-"""States of an order that is still to be picked."""
 READ_LATELY_S = 10.0
 """If the platform was asked for an order within this time, the answer is used again."""
 
@@ -48,7 +48,7 @@ def plan(connection: Connection, *, late_hours: float) -> int:
     new: an open order that is not long past its time. cancelled: an order that a store may have seen. reply: the outcome of
     a result.
     """
-    count = _requeue_rescheduled(connection, late_hours)
+    count = plan_rescheduled(connection, late_hours)
     fresh = sa.select(customer_order.c.order_id, sa.literal("new"), sa.literal(0)).where(
         customer_order.c.status.in_(OPEN),
         customer_order.c.vendor.is_not(None),
@@ -102,36 +102,6 @@ def _clear_due_flags(connection: Connection) -> None:
     connection.execute(
         picking_result.update().where(picking_result.c.result_no.in_(planned_replies)).values(reply_due=False)
     )
-
-
-def drop_closed(connection: Connection) -> int:
-    """Drops new orders that are not written yet and are cancelled or picked by now; returns how many."""
-    moved_on = sa.exists().where(
-        customer_order.c.order_id == hand_over.c.order_id, customer_order.c.status.not_in(OPEN)
-    )
-    return _change_new(connection, "waiting", "dropped", moved_on)
-
-
-def drop_late(connection: Connection, *, late_hours: float) -> int:
-    """Drops new orders that are long past their time; returns how many. Tried ones stay: a store may have seen them."""
-    late = sa.exists().where(customer_order.c.order_id == hand_over.c.order_id, too_late(late_hours))
-    return _change_new(connection, "waiting", "dropped", hand_over.c.attempts == 0, late)
-
-
-def _requeue_rescheduled(connection: Connection, late_hours: float) -> int:
-    """Plans dropped orders again if they were never tried and are promised for a later time now; returns how many."""
-    in_time = sa.exists().where(
-        customer_order.c.order_id == hand_over.c.order_id,
-        customer_order.c.status.in_(OPEN),
-        ~too_late(late_hours),
-    )
-    return _change_new(connection, "dropped", "waiting", hand_over.c.attempts == 0, in_time)
-
-
-def _change_new(connection: Connection, before: str, state: str, *where: sa.ColumnElement[bool]) -> int:
-    """Moves documents of new orders from one state to another; returns how many."""
-    chosen = hand_over.update().where(hand_over.c.kind == "new", hand_over.c.state == before, *where)
-    return connection.execute(chosen.values(state=state)).rowcount
 
 
 def due(connection: Connection, *, at_most: int, behind: int = 0) -> list[HandOver]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.orders.ledger.handovers import OPEN, _has
+from shelfsync.orders.ledger.handovers import _has
+from shelfsync.orders.ledger.orders import OPEN
 from shelfsync.orders.ledger.tables import customer_order, hand_over
 from shelfsync.orders.ledger.too_late import too_late
 from shelfsync.orders.order_state import RANK

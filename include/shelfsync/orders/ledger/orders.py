@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+OPEN = ("RECEIVED", "ACCEPTED")
+"""States of an order that is still to be picked."""
+
 
 def lock_all(connection: Connection, order_ids: Collection[str]) -> dict[str, dt.datetime]:
     """Locks the rows of these orders until the transaction ends, and creates missing ones; returns when each was first seen.

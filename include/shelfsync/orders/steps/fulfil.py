@@ -9,12 +9,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from partner_api import json_values
-from partner_api.errors import MisconfiguredError, PartnerError
-from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.orders.ledger import picking
 from shelfsync.orders.picking_result import read
+from shelfsync.orders.steps.failed_result import postpone_or_quarantine
 from shelfsync.orders.steps.result_state import ResultStateMachine
-from shelfsync.store.engine import is_database_trouble, reason
+from shelfsync.store.engine import is_database_trouble
 from shelfsync.vendors.lease import LeaseLostError, leased
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 500
-TRIES = 5
-"""Attempts at a result that raises an unexpected error, with growing pauses; then it is quarantined."""
 
 
 def retry(context: Context, order_id: str) -> int:
@@ -94,18 +91,4 @@ def _advance(context: Context, pending: Result, lease: Lease, failed: dict[str, 
     except Exception as error:
         if is_database_trouble(error):
             raise
-        why, foreseen = reason(error), isinstance(error, PartnerError | ShelfsyncError)
-        log.log(logging.WARNING if foreseen else logging.ERROR, "fulfil: order %s: %s", pending.order_id, why)
-        if isinstance(error, MisconfiguredError | ConfigurationError):
-            failed[pending.order_id] = why
-        with context.engine.begin() as connection:
-            if not foreseen and pending.postponements + 1 >= TRIES:
-                picking.quarantine(connection, lease, pending.result_no, why)
-                return "quarantined"
-            picking.postpone(connection, lease, pending.result_no, why, after_s=_pause_s(context, pending, error))
-        return "later"
-
-
-def _pause_s(context: Context, pending: Result, error: Exception) -> float:
-    named = error.after_s if isinstance(error, TryAgainError) else getattr(error, "retry_after_s", None) or 0.0
-    return float(max(named, context.settings.orders.retry_after_s(pending.postponements)))
+        return postpone_or_quarantine(context, pending, lease, error, failed)

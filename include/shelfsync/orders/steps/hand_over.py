@@ -16,7 +16,7 @@ from shelfsync.orders.customer_for_store import customer_for_store
 from shelfsync.orders.document import document
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.hand_over_channel import Document
-from shelfsync.orders.ledger import handovers, orders, picking
+from shelfsync.orders.ledger import handovers, not_handed_over, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
 from shelfsync.orders.steps.hand_over_channels import open_channel
@@ -95,7 +95,7 @@ def hand_over(context: Context, *, at_once: int = AT_ONCE) -> dict[str, Any]:
         with context.engine.begin() as connection:
             late_hours = context.settings.orders.late_hours
             counts["planned"] = handovers.plan(connection, late_hours=late_hours)
-            counts["dropped"] = handovers.drop_closed(connection) + handovers.drop_late(
+            counts["dropped"] = not_handed_over.drop_closed(connection) + not_handed_over.drop_late(
                 connection, late_hours=late_hours
             )
         _write_all(context, channel, time_limit, counts, at_once)
@@ -165,7 +165,7 @@ def _write(context: Context, channel: HandOverChannel, time_limit: TimeLimit, ha
     ):
         read_back(context, handover.order_id)
     with context.engine.begin() as connection:
-        handovers.drop_closed(connection)
+        not_handed_over.drop_closed(connection)
         if not handovers.begin_attempt(connection, handover.hand_over_id, again_after_s=_pause_s(context, handover)):
             return False
         to_write = _document(context, connection, handover)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from shelfsync import metrics
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.encryption import CustomerCipher
-from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import history_window as order_history
 from shelfsync.orders.ledger import order_gaps
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.orders.warehouse.record import forget_customers
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from partner_api.order import OrderPage
     from shelfsync.context import Context
-    from shelfsync.orders.ledger.history import HistoryWindow
+    from shelfsync.orders.ledger.history_window import HistoryWindow
     from shelfsync.orders.order_state import OrderState
 
 log = logging.getLogger(__name__)

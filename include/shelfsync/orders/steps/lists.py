@@ -10,7 +10,7 @@ from shelfsync import display
 from shelfsync.alerts.ledger import alerts
 from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.inbox import events
-from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import history_window as order_history
 from shelfsync.orders.ledger import not_taken, order_gaps, picking
 from shelfsync.orders.ledger.tables import hand_over, order_version
 from shelfsync.orders.order_state import load_version

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.orders.ledger import handovers, picking
+from shelfsync.orders.ledger import orders, picking
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
 from shelfsync.orders.warehouse.record import customer_order as warehouse_order
 from shelfsync.store.metadata import after
@@ -34,6 +34,6 @@ def overdue(connection: Connection, *, take_within_s: float, late_hours: float) 
     query = (
         sa.select(customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(due).label("due"))
         .join(warehouse_order, warehouse_order.c.order_id == customer_order.c.order_id)
-        .where(customer_order.c.status.in_(handovers.OPEN), due < after(-take_within_s), taken, ~under_way)
+        .where(customer_order.c.status.in_(orders.OPEN), due < after(-take_within_s), taken, ~under_way)
     )
     return connection.execute(query.group_by(customer_order.c.vendor)).all()

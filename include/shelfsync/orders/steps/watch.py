@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from shelfsync import display, metrics
 from shelfsync.alerts.ledger import alerts
 from shelfsync.inbox import events
-from shelfsync.orders.ledger import handovers, not_taken, picking
-from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import handovers, not_taken, orders, picking
+from shelfsync.orders.ledger import history_window as order_history
 from shelfsync.orders.ledger.tables import customer_order
 from shelfsync.orders.steps.overdue import overdue
 
@@ -168,7 +168,7 @@ def order_gauges(connection: Connection, settings: OrdersSettings) -> dict[str, 
 
     Ages are in seconds, None if nothing waits. `alarms`: the messages of open alarms.
     """
-    is_open = customer_order.c.status.in_(handovers.OPEN)
+    is_open = customer_order.c.status.in_(orders.OPEN)
     count = connection.execute(sa.select(sa.func.count()).select_from(customer_order).where(is_open)).scalar_one()
     waiting = not_taken.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
     (results,) = picking.oldest_not_sent(connection)

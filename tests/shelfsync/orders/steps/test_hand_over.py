@@ -49,14 +49,6 @@ def test_running_again_hands_nothing_over_twice(world):
     assert [(one["planned"], one["written"]) for one in reports] == [(1, 1), (0, 0), (0, 0)]
 
 
-def test_an_order_that_was_cancelled_before_the_store_saw_it_is_not_handed_over(world):
-    order = world.place("MILK")
-    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
-    world.receive_events()
-    world.app.orders.hand_over()
-    assert kinds(world) == []
-
-
 def test_an_order_whose_newest_status_is_not_in_the_interface_reaches_its_store(world):
     """The platform may report more than its interface names; the customer waits for the goods all the same."""
     order = world.place("MILK")
@@ -204,23 +196,6 @@ def test_where_requests_are_scarce_a_new_order_is_not_read_back(make_world):
     world.app.orders.hand_over()
     assert len(world.documents()) == 1
     assert not [one for one in world.platform.journal()["entries"] if one["operation"] == "get_order"]
-
-
-def test_an_order_long_past_its_time_is_not_handed_over(world):
-    world.place("MILK", placed_at="2026-01-02T10:00:00Z", promised_for="2026-01-02T10:45:00Z")
-    world.receive_events()
-    world.app.orders.hand_over()
-    assert kinds(world) == []
-
-
-def test_the_store_takes_a_file_by_removing_it(world):
-    world.place("MILK")
-    world.receive_events()
-    world.app.orders.hand_over()
-    assert world.rows("SELECT state FROM ledger.hand_over") == [("written",)]
-    for file in world.folder.glob("*/*.json"):
-        file.unlink()
-    assert world.app.orders.hand_over()["taken"] == 1
 
 
 @pytest.mark.slow
