@@ -235,6 +235,7 @@ class NaiveModel:
             if row.vendor == vendor or (row.vendor == EVERY and (row.campaign, row.sku) not in own):
                 by_key.setdefault((row.campaign, row.sku), []).append(row)
         taken: dict[str, list[Row]] = {}
+        there = {(campaign, sku) for campaign, of, sku, _, _ in before if of == vendor}
         rows = [(of[0], len({row.price for row in of}) == 1) for of in by_key.values()]
         for row, clear in sorted(rows, key=lambda pair: (pair[0].start, pair[0].end, pair[0].campaign)):
             if row.kind not in self.kinds or row.end <= now:
@@ -244,8 +245,10 @@ class NaiveModel:
             overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
             if base is None:  # the store does not have it, or not its price
                 if clear and row.kind != "several_for" and not overlaps:
-                    taken.setdefault(row.sku, []).append(row)
-                    self.held += row.kind == "final" and self._deep_elsewhere(row)
+                    if row.kind == "final" and self._deep_elsewhere(row):
+                        self.held += 1
+                    else:
+                        taken.setdefault(row.sku, []).append(row)
                 continue
             pair = _pair(row, vendor, base)
             if not clear or pair is None:
@@ -254,12 +257,14 @@ class NaiveModel:
                 continue
             if overlaps:
                 continue  # the winner has the SKU, and the loser gives it up
-            taken.setdefault(row.sku, []).append(row)
             if row.kind != "bundle" and row.price < (row.pieces or 1) * base * Decimal("0.3"):  # more than 70 % off
                 self.held += 1
+                if (row.campaign, row.sku) in there:  # else it wins over no other campaign
+                    taken.setdefault(row.sku, []).append(row)
                 if key in before:
                     self.shown[key] = before[key]
                 continue
+            taken.setdefault(row.sku, []).append(row)
             if row.start <= self.horizon:
                 self.shown[key] = pair
 
