@@ -243,7 +243,9 @@ class NaiveModel:
             key = (row.campaign, vendor, row.sku, row.start, row.end)
             base = self.feed.prices.get((vendor, row.sku))
             overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
-            if base is None:  # the store does not have it, or not its price
+            if (vendor, row.sku) in self.feed.unpriced:  # the ERP's row of the store gives no price, so it waits
+                continue
+            if base is None:  # the store does not have it
                 if clear and row.kind != "several_for" and not overlaps:
                     if row.kind == "final" and self._deep_elsewhere(row):
                         self.held += 1
