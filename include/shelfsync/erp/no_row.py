@@ -86,7 +86,7 @@ def is_rule(cells: Sequence[str]) -> bool:
 
 def may_begin_no_row(first: str, names: Sequence[str]) -> bool:
     """Whether a row with this first cell may have the names again, or be a drawn line. `names` are folded."""
-    return not first.strip(_RULE) or first.strip().casefold() == names[0]
+    return not first.strip().strip(_RULE) or first.strip().casefold() == names[0]
 
 
 def last_is_total(row: Sequence[str], sku: int, vendor: int | None = None) -> bool:

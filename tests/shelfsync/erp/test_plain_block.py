@@ -94,6 +94,7 @@ def test_a_block_gives_what_the_rows_give(file, quoted, rows):
 @settings(deadline=None)
 @given(rows=lines(cells, (3, 3)), ahead=st.integers(80, 300), at_once=st.sampled_from([3, 1000]))
 @example(rows=["v,1,2"] * 2 + ["Total,,2", "", ""], ahead=100, at_once=3)
+@example(rows=["\x0b,,"], ahead=100, at_once=3)
 def test_where_blocks_end_changes_nothing(rows, ahead, at_once):
     text = "\n".join([HEADER, *rows, ""])
     with mock.patch.object(csvfile, "_AHEAD_CHARACTERS", ahead), mock.patch.object(csvfile, "_FIRST_CHARACTERS", 80):
