@@ -29,6 +29,13 @@ KEY = "a long key that only this chain has"
 PHONE = "+447700900123"
 
 
+def change(world: OrdersWorld, *statements: str, **values: Any) -> None:
+    """Changes the tables, all in one transaction: mostly to make something older."""
+    with world.app.context.engine.begin() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement), values)
+
+
 @dataclass
 class OrdersWorld:
     """shelfsync, the platform with the order picker's assortment, the receiver, and a folder in which the store finds its orders."""

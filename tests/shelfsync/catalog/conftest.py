@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shelfsync import metrics
-
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+from two_products import PRODUCTS
 
 
 @pytest.fixture

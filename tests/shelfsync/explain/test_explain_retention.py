@@ -8,8 +8,7 @@ import pytest
 
 from shelfsync.promotions.warehouse.customer_price import customer_price
 from shelfsync.store import partitions
-
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+from two_products import PRODUCTS
 
 
 def _drop_all_months(world) -> None:

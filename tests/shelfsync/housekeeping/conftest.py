@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+from two_products import PRODUCTS
+
 MOMENT = 1e-7
 """Days: everything is older than this."""
 

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from lake_files import age, lake_files
 from shelfsync.housekeeping.unused_files import needed_paths
+from two_products import PRODUCTS
 
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 MOMENT = 1e-7
 """Days: everything is older than this."""
 

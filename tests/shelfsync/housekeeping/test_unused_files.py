@@ -10,8 +10,7 @@ import pytest
 from lake_files import age
 from shelfsync.housekeeping.unused_files import needed_paths, sweep
 from shelfsync.store.lake import Lake
-
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+from two_products import PRODUCTS
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from message_services import Chat, MailServer
+from message_services import MailServer
 from shelfsync.alerts.channel import REPEAT
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps import lists, send_due
@@ -26,13 +26,6 @@ with open_app(pickle.load(sys.stdin.buffer)) as context:
 WAITS = sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'ledger.alert_message'::regclass")
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def chat():
-    chat = Chat()
-    yield chat
-    chat.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 
 import httpx
@@ -14,10 +13,10 @@ from hypothesis import strategies as st
 
 from fuzz_minute import for_a_minute
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.inbox.event_body import UnreadableEventError, read
-from shelfsync.inbox.events import event
+from shelfsync.inbox.event_body import UnreadableEventError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs import poll as polling
+from waiting_events import arrive
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 STORES = ("store-001", "store-002")
@@ -53,15 +52,6 @@ def _stocked(world):
     return world
 
 
-def _send(world, *bodies: dict) -> None:
-    """Events as the receiver stores them, without the way over HTTP."""
-    with world.app.context.engine.begin() as connection:
-        for body in bodies:
-            got = read(json.dumps(body).encode())
-            values = {"kind": got.kind, "identity": got.identity, "platform_job_id": got.platform_job_id}
-            connection.execute(sa.insert(event).values(**values, vendor=got.vendor, body=got.body))
-
-
 def _numbers(world) -> dict[str, str]:
     return dict(world.rows("SELECT vendor, platform_job_id FROM ledger.job ORDER BY job_id"))
 
@@ -82,7 +72,7 @@ def _finish(world, run_id, vendors) -> None:
 @pytest.mark.parametrize("link", NASTY_LINKS[:4], ids=ascii)
 def test_a_poisoned_link_stops_no_job_and_the_poll_decides(poll, link):
     run_id, vendors = poll.begin("full", upto="deliver")
-    _send(poll, {"job_id": _numbers(poll)["store-001"], "job_status": "COMPLETED", "download_url": link})
+    arrive(poll, {"job_id": _numbers(poll)["store-001"], "job_status": "COMPLETED", "download_url": link})
     _finish(poll, run_id, vendors)
     assert poll.rows("SELECT state, accepted FROM ledger.job") == [("acknowledged", 1)] * 2
     (reason,) = _quarantine_reasons(poll)
@@ -100,7 +90,7 @@ def test_a_spell_of_poisoned_events_raises_one_alarm_and_status_shows_it_all_day
     for price in ("2.00", "3.00"):
         poll.erp.put("store-001", "a", price)
         run_id, vendors = poll.begin("full", upto="deliver")
-        _send(poll, {"job_id": _numbers(poll)["store-001"], "job_status": "COMPLETED", "download_url": "file:///x"})
+        arrive(poll, {"job_id": _numbers(poll)["store-001"], "job_status": "COMPLETED", "download_url": "file:///x"})
         _finish(poll, run_id, vendors)
         alarms_of_runs.append(poll.app.report(run_id)["alarms"])
     assert [len(alarms) for alarms in alarms_of_runs] == [1, 0]
@@ -113,7 +103,7 @@ def test_events_sent_in_advance_for_numbers_to_come_change_nothing(poll):
     run_id, vendors = poll.begin("full", upto="deliver")
     numbers = _numbers(poll)
     ends = [{"job_status": "FAILED"}, {"job_status": "COMPLETED", "download_url": "http\u017f://x/"}]
-    _send(poll, *({"job_id": number, **end} for number in numbers.values() for end in ends))
+    arrive(poll, *({"job_id": number, **end} for number in numbers.values() for end in ends))
     with poll.app.context.engine.begin() as connection:  # as if they had come before the requests
         connection.exec_driver_sql("UPDATE ledger.job SET after_event = (SELECT max(event_id) FROM inbox.event)")
     _finish(poll, run_id, vendors)
@@ -123,7 +113,7 @@ def test_events_sent_in_advance_for_numbers_to_come_change_nothing(poll):
 
 @pytest.mark.slow
 def test_a_request_knows_the_events_that_came_before_it(poll):
-    _send(poll, *({"job_id": number, "job_status": "FAILED"} for number in range(1, 36)))
+    arrive(poll, *({"job_id": number, "job_status": "FAILED"} for number in range(1, 36)))
     poll.begin("full", upto="deliver")
     newest = poll.rows("SELECT max(event_id) FROM inbox.event")[0][0]
     assert poll.rows("SELECT after_event FROM ledger.job") == [(newest,)] * 2
@@ -137,7 +127,7 @@ def test_a_good_event_after_a_bad_one_ends_the_job_without_a_question(make_world
     world = _stocked(make_world(sync=NEVER_POLLED, platform={"job_status_path": ""}))
     run_id, vendors = world.begin("full", upto="deliver")
     numbers = _numbers(world)
-    _send(world, {"job_id": numbers["store-001"], "job_status": "COMPLETED", "download_url": "http\u017f://x/"})
+    arrive(world, {"job_id": numbers["store-001"], "job_status": "COMPLETED", "download_url": "http\u017f://x/"})
     world.platform.until_quiescent()
     with world.platform.partner() as partner:
         status = "/v2/chains/demo-chain/catalog/jobs/"
@@ -215,7 +205,7 @@ def test_an_export_whose_event_leads_nowhere_is_ended_by_the_poll(poll):
     poll.app.plan_exports("poisoned", STORES)
     poll.app.export_step("export", "poisoned", list(STORES))
     numbers = [row[0] for row in poll.rows("SELECT platform_job_id FROM ledger.job WHERE kind = 'export'")]
-    _send(
+    arrive(
         poll, *({"job_id": number, "job_status": "COMPLETED", "downloadURL": "http\u017f://x/"} for number in numbers)
     )
     poll.app.wait_exports("poisoned", list(STORES))
@@ -272,7 +262,7 @@ def _send_readable(world, number: str, *bodies: dict) -> None:
     """The links that the receiver accepts, each as a separate event."""
     for body in bodies:
         try:
-            _send(world, {"job_id": number, "try": next(_tries), **body})
+            arrive(world, {"job_id": number, "try": next(_tries), **body})
         except UnreadableEventError:
             continue
 

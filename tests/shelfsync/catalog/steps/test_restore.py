@@ -9,8 +9,8 @@ import pytest
 
 from shelfsync.errors import DataError
 from small_erp import SQL
+from two_products import PRODUCTS
 
-PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 HOUR = dt.timedelta(hours=1)
 
 

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 
-from orders_world import picked
-
-
-def change(world, statement):
-    with world.app.context.engine.begin() as connection:
-        connection.execute(sa.text(statement))
+from orders_world import change, picked
 
 
 def test_an_order_fulfilled_without_being_taken_raises_no_alarm(world):

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import sqlalchemy as sa
 
-from orders_world import PHONE, picked
+from orders_world import PHONE, change, picked
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.steps.hand_over import hand_over
 
@@ -116,11 +116,6 @@ def test_without_an_answer_from_the_platform_a_new_order_waits_and_the_alarm_say
     )
     world.platform.faults()
     assert world.app.orders.hand_over()["written"] == 1
-
-
-def change(world, statement, **values):
-    with world.app.context.engine.begin() as connection:
-        connection.execute(sa.text(statement), values)
 
 
 def test_an_order_unknown_to_the_platform_delays_no_other(world):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-import sqlalchemy as sa
 
-from orders_world import PHONE, picked
+from orders_world import PHONE, change, picked
 
 LEDGER_TABLES = {
     "ledger.customer_order": "order_id = :id",
@@ -16,12 +15,6 @@ LEDGER_TABLES = {
     "ledger.picking_result": "order_id = :id",
     "ledger.lease": "vendor = 'order:' || :id",
 }
-
-
-def change(world, *statements):
-    with world.app.context.engine.begin() as connection:
-        for statement in statements:
-            connection.execute(sa.text(statement))
 
 
 def fulfilled(world):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 
-from orders_world import picked
+from orders_world import change, picked
 from shelfsync import metrics
 
 
@@ -29,11 +28,6 @@ def gauges():
     metrics.use(sink)
     yield sink.gauges
     metrics.use(None)
-
-
-def change(world, statement):
-    with world.app.context.engine.begin() as connection:
-        connection.execute(sa.text(statement))
 
 
 def test_the_age_of_the_oldest_order_that_no_store_took_is_in_alarm_status_page_and_metrics(world, gauges):

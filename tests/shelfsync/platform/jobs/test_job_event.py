@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-import sqlalchemy as sa
-
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.inbox.event_body import read
-from shelfsync.inbox.events import event
 from shelfsync.platform.jobs import job_event
-
-
-def _arrive(world, **body):
-    got = read(json.dumps(body).encode())
-    row = {"kind": got.kind, "identity": got.identity, "platform_job_id": got.platform_job_id, "vendor": got.vendor}
-    with world.app.context.engine.begin() as connection:
-        return connection.execute(
-            sa.insert(event).values(**row, body=got.body).returning(event.c.event_id)
-        ).scalar_one()
+from waiting_events import arrive
 
 
 def test_an_event_of_another_vendor_or_from_before_the_request_is_quarantined_and_the_others_count(world):
@@ -27,11 +13,11 @@ def test_an_event_of_another_vendor_or_from_before_the_request_is_quarantined_an
     world.begin("full", upto="deliver")
     context = world.app.context
     [(job_id, number)] = world.rows("SELECT job_id, platform_job_id FROM ledger.job")
-    _arrive(world, job_id=number, job_status="FAILED")
+    arrive(world, {"job_id": number, "job_status": "FAILED"})
     with context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.job SET after_event = (SELECT max(event_id) FROM inbox.event)")
-    _arrive(world, job_id=number, job_status="FAILED", vendor_id="store-002")
-    counts = _arrive(world, job_id=number, job_status="COMPLETED")
+    arrive(world, {"job_id": number, "job_status": "FAILED", "vendor_id": "store-002"})
+    [counts] = arrive(world, {"job_id": number, "job_status": "COMPLETED"})
     with context.engine.connect() as connection:
         job = catalog_jobs.read(connection, job_id)
         rows = job_event.received(context, connection, job)

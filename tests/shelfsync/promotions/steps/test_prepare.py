@@ -379,13 +379,17 @@ def test_a_report_that_is_made_again_does_not_move_the_end_of_its_run(shop):
     assert shop.world.rows("SELECT state, finished_at FROM ledger.promotion_run") == ended
 
 
-@pytest.mark.slow
-def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leaves(shop):
+def _three_of_four_leave(shop):
     for number, sku in enumerate("abcd"):
         shop.erp.put(f"c{number}", sku, "8")
     shop.sync()
     for number in range(3):
         shop.erp.drop(f"c{number}")
+
+
+@pytest.mark.slow
+def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leaves(shop):
+    _three_of_four_leave(shop)
     path = shop.world.app.promotions
     assert any(line.startswith("held (ended)") for line in shop.sync()["lines"])
     path.decide("*", rule=None, approve=False, by="ada")
@@ -397,11 +401,7 @@ def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leave
 
 @pytest.mark.slow
 def test_an_approved_end_of_many_stands_though_another_promotion_leaves_or_one_is_over_meanwhile(shop):
-    for number, sku in enumerate("abcd"):
-        shop.erp.put(f"c{number}", sku, "8")
-    shop.sync()
-    for number in range(3):
-        shop.erp.drop(f"c{number}")
+    _three_of_four_leave(shop)
     path = shop.world.app.promotions
     assert shop.sync()["waits"]["holds"] == 1
     path.decide("*", rule=None, approve=True, by="ada")
