@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from decimal import Decimal
 
 import pytest
 from fastapi import HTTPException, Request
@@ -12,7 +13,7 @@ from fastapi.testclient import TestClient
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
 from shelfsync.pages.rights import Viewer
-from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, with_commands
+from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, shown, with_commands
 from shelfsync.platform.kill_switch import Stop
 
 
@@ -220,6 +221,12 @@ def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
 )
 def test_a_command_in_a_message_is_shown_as_one_and_nothing_of_it_is_markup(message, shown):
     assert with_commands({}, message) == shown
+
+
+@pytest.mark.parametrize("value", ["1E+90", "1E+1000"])
+def test_a_number_that_cannot_be_formatted_takes_no_page_with_it(value):
+    """PostgreSQL's numeric takes it; arithmetic of 28 digits does not."""
+    assert shown(Decimal(value)) == "cannot be shown"
 
 
 @pytest.mark.parametrize("act", ["show 12", "reopen 12 --reason TEXT"])
