@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 import partner_api
-from shelfsync import errors
+from shelfsync import errors, exit_codes
 from shelfsync.cli.app import app
 from shelfsync.rows.quarantine_reason import REASONS
 from shelfsync.settings import Settings
@@ -291,7 +291,7 @@ def error_pages() -> str:
     parts = []
     for name, one in inspect.getmembers(errors, inspect.isclass):
         if issubclass(one, errors.ShelfsyncError):
-            code = errors.ExitCode.of(one.exit_code)
+            code = exit_codes.ExitCode.of(one.exit_code)
             text = f"## {name}\n\n{_paragraph(one.__doc__ or '')} Exit code {code:d} ({code.name.lower()}). {code.remedy}\n"
             rows = ""
             for message, place in sorted(set(found.get(name, []))):

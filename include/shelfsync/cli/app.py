@@ -29,7 +29,8 @@ from shelfsync.cli.command import (
     print_error,
     set_level,
 )
-from shelfsync.errors import ExitCode, ShelfsyncError
+from shelfsync.errors import ShelfsyncError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.file_access import keep_private
 from shelfsync.secret_mask import mask_streams
 

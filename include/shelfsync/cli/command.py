@@ -23,7 +23,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
 from shelfsync.chosen_chain import chain_in_use, choose, own_names
-from shelfsync.errors import ConfigurationError, DataError, ExitCode, ShelfsyncError
+from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.invisible_characters import plain, plain_json, plain_lines
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shelfsync.cli.app import run
-from shelfsync.errors import ExitCode
+from shelfsync.exit_codes import ExitCode
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 import typer
@@ -12,7 +11,7 @@ import typer
 from command_tree import ROOT, commands, options, parse
 from shelfsync.cli.app import run
 from shelfsync.cli.command import read_duration, read_instant
-from shelfsync.errors import ExitCode
+from shelfsync.exit_codes import ExitCode
 
 COMMANDS = dict(commands())
 GROUPS = ("sync", "inspect", "decide", "control", "data", "this machine")
@@ -69,17 +68,6 @@ def test_an_option_has_one_meaning():
 def test_every_command_but_those_of_the_stack_and_of_agents_prints_json_and_can_be_quiet(words):
     own = {"--json", "--quiet", "--verbose", "-v"} & set(options(COMMANDS[words]))
     assert own == (set() if words[0] in {"up", "down", "demo", "mcp"} else {"--json", "--quiet", "--verbose", "-v"})
-
-
-def test_the_exit_code_2_is_for_the_command_line_alone():
-    assert [code for code in ExitCode if code == 2] == [ExitCode.USAGE]
-    assert len(ExitCode) == len({code.meaning for code in ExitCode})
-
-
-def test_the_documentation_has_the_same_table():
-    page = (Path(__file__).resolve().parents[3] / "docs/reference/cli.md").read_text("utf-8")
-    rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
-    assert rows == [f"| {code:d} | {code.name.lower()} | {code.meaning} | {code.remedy} |" for code in ExitCode]
 
 
 @pytest.mark.parametrize("text", ["99999999999d", "9999999d", "3651d", "5", "h", ""])

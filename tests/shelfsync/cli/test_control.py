@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app_calls import open_calls
-from shelfsync.errors import ExitCode
+from shelfsync.exit_codes import ExitCode
 from shelfsync.orders.warehouse.record import customer_order
 from shelfsync.settings import Settings
 

@@ -8,7 +8,7 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.errors import ExitCode
+from shelfsync.exit_codes import ExitCode
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,8 @@ import typer
 from commands_here import commands_here
 from shelfsync.catalog.steps import plan as plans
 from shelfsync.cli import app
-from shelfsync.errors import ConfigurationError, ExitCode
+from shelfsync.errors import ConfigurationError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.store.named_file import NamedFile
 from shelfsync.warehouse import duck
 

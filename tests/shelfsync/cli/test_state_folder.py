@@ -8,7 +8,7 @@ import os
 import pytest
 
 from commands_here import commands_here
-from shelfsync.errors import ExitCode
+from shelfsync.exit_codes import ExitCode
 from shelfsync.settings.storage_fault import trouble
 
 OTHER_USER = 65534

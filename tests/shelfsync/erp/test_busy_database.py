@@ -14,7 +14,8 @@ import sqlalchemy as sa
 
 from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
-from shelfsync.errors import ExitCode, ShelfsyncError
+from shelfsync.errors import ShelfsyncError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.settings import ErpSettings, PromotionSettings, Settings
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError, ExitCode, IncompleteExtractError, TryAgainError
+from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.settings import ErpSettings
 
 cells = st.one_of(

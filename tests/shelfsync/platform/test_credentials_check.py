@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.errors import ConfigurationError, ExitCode, UnreachableError
+from shelfsync.errors import ConfigurationError, UnreachableError
+from shelfsync.exit_codes import ExitCode
 
 
 def test_a_platform_that_does_not_answer_is_unreachable_and_rejected_credentials_are_not(make_world):

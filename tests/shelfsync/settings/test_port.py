@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from shelfsync.errors import ConfigurationError, ExitCode
+from shelfsync.errors import ConfigurationError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.settings import read_settings
 
 ADDRESSES = {

@@ -9,7 +9,8 @@ import pytest
 
 from promotion_shop import SKUS, STORES
 from shelfsync.cli.run_exit import run_error
-from shelfsync.errors import ExitCode, ShelfsyncError, StaleRunError
+from shelfsync.errors import ShelfsyncError, StaleRunError
+from shelfsync.exit_codes import ExitCode
 from shelfsync.promotions.steps import report
 
 
