@@ -22,9 +22,9 @@ from shelfsync.erp.changes_cursor import Position
 from shelfsync.erp.changes_query import CHANGES_FILES, Changes
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.file_time_limit import TimeLimit
 from shelfsync.erp.files import FilesSource
 from shelfsync.erp.last_file_of_dump import check_landed, last_of_dump
-from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.errors import (
     ConfigurationError,
     EmptyFileError,

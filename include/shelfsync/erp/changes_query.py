@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.changes_cursor import Number, Position, Time
 from shelfsync.erp.columns import Chunk
-from shelfsync.erp.session import read_statement
+from shelfsync.erp.single_select import read_statement
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -1,43 +1,26 @@
-"""The connection to the ERP's database: what each driver receives when it connects, and how its wait is ended."""
+"""The connection to the ERP's database: what each driver receives when it connects, and what is begun on it."""
 
 from __future__ import annotations
 
 import contextlib
-import math
-import os
-import socket
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
+from shelfsync.erp.statement_time_limit import GRACE_S, MYSQL, limit_calls, limit_postgresql, time_limits
 from shelfsync.erp.text import ESCAPING, decode
 from shelfsync.errors import ConfigurationError
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 APPLICATION_NAME = "shelfsync extract"
 """The name of shelfsync's session for the ERP's database administrator, where the database shows such a name."""
-GRACE_S = 2.0
-"""How much longer than the database's own timeout shelfsync waits before it cuts the connection."""
 
 _CONNECT_S = 10
-_CONNECT_ARGUMENT = {
-    "psycopg": "connect_timeout",
-    "psycopg2": "connect_timeout",
-    "pymysql": "connect_timeout",
-    "mysqldb": "connect_timeout",
-    "pymssql": "login_timeout",
-    "oracledb": "tcp_connect_timeout",
-    "pyodbc": "timeout",
-}
-_READ_ARGUMENT = {"pymysql": "read_timeout", "mysqldb": "read_timeout", "pymssql": "timeout"}
-"""Drivers that end a wait themselves. Their connection may not be closed by another thread while one waits."""
-_WRITE_ARGUMENT = {"pymysql": "write_timeout", "mysqldb": "write_timeout"}
 _ENCODING_ARGUMENT = {"psycopg": "client_encoding"}
 """A database that does not know its own encoding (SQL_ASCII) would give bytes for each text, and this driver does not expect that."""
 _NAME_ARGUMENT = {"psycopg": "application_name", "psycopg2": "application_name", "pymssql": "appname"}
@@ -50,7 +33,6 @@ _SNAPSHOTS = {
 """Dialect -> the level at which every statement sees one instant, without any switch that the server would first need."""
 _DATES = (1082, 1083, 1266, 1114, 1184, 1186)
 """PostgreSQL's types date, time, timetz, timestamp, timestamptz, interval: some of their values Python has not."""
-_MYSQL = {"mysql", "mariadb"}
 _SLOWEST_READER_S = 3600
 """How long MySQL and MariaDB wait for shelfsync to take more rows; their default of a minute ends a busy run."""
 
@@ -75,7 +57,7 @@ def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL)
                 f"the driver of {url.drivername!r} is asynchronous",
                 "Name one that is not, such as postgresql+psycopg:// or mysql+pymysql://.",
             )
-        if dialect.name in _MYSQL and not dialect.supports_server_side_cursors:
+        if dialect.name in MYSQL and not dialect.supports_server_side_cursors:
             raise ConfigurationError(
                 setting,
                 f"the driver of {url.drivername!r} keeps the whole result in memory",
@@ -91,29 +73,6 @@ def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL)
         raise diagnosis.driver_error(error, url, setting) from None
     limit_calls(made, timeout_s)
     return made
-
-
-def time_limits(driver: str, *, connect_s: float, wait_s: float) -> dict[str | None, Any]:
-    """The arguments by which this driver ends its wait for a connection, and for an answer if it is one that does."""
-    return {
-        _CONNECT_ARGUMENT.get(driver): math.ceil(connect_s),
-        _READ_ARGUMENT.get(driver): math.ceil(wait_s),
-        _WRITE_ARGUMENT.get(driver): math.ceil(wait_s),
-    }
-
-
-def limit_calls(made: sa.Engine, timeout_s: float) -> None:
-    """Lets each call on a connection of this engine time out, with drivers that are told so on the connection itself."""
-
-    def connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
-        driver = dialect.connect(*arguments, **options)
-        if dialect.driver == "oracledb":
-            driver.call_timeout = int(timeout_s * 1000)  # of each round trip
-        elif dialect.driver == "pyodbc":
-            driver.timeout = math.ceil(timeout_s)
-        return driver
-
-    sa.event.listen(made, "do_connect", connect)
 
 
 @contextlib.contextmanager
@@ -142,7 +101,7 @@ def begin(connection: sa.Connection, timeout_s: float) -> bool:
     if name == "postgresql":
         connection.execution_options(postgresql_readonly=True)
         limit_postgresql(connection, timeout_s)
-    elif name in _MYSQL:
+    elif name in MYSQL:
         connection.exec_driver_sql(f"SET SESSION net_write_timeout = {_SLOWEST_READER_S}")
         connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
     elif name == "sqlite":
@@ -152,68 +111,6 @@ def begin(connection: sa.Connection, timeout_s: float) -> bool:
             "BEGIN"
         )  # the driver begins none for a SELECT; the snapshot is that of the first one
     return level is not None or name == "sqlite"
-
-
-def limit_statement(connection: sa.Connection, timeout_s: float, *, stream: bool) -> None:
-    """Lets MySQL and MariaDB end the next statement by themselves.
-
-    A stream is one statement until its last row, so there the driver's wait for each part is the limit.
-    """
-    if connection.dialect.name in _MYSQL:
-        limit_s = 0 if stream else timeout_s
-        if getattr(connection.dialect, "is_mariadb", False):
-            connection.exec_driver_sql(f"SET SESSION max_statement_time = {limit_s:g}")
-        else:
-            connection.exec_driver_sql(f"SET SESSION max_execution_time = {int(limit_s * 1000)}")
-
-
-def limit_postgresql(connection: sa.Connection, timeout_s: float) -> None:
-    """PostgreSQL ends the next statements of this transaction itself after `timeout_s`; 0: it does not."""
-    limit_ms = max(1, int(timeout_s * 1000)) if timeout_s else 0
-    # No cursor of the server's, which the statement before may have had.
-    connection.execution_options(stream_results=False).exec_driver_sql(f"SET LOCAL statement_timeout = {limit_ms}")
-
-
-@contextlib.contextmanager
-def time_limit(connection: sa.Connection, driver: Any, timeout_s: float) -> Iterator[None]:
-    """Cuts the connection if the block takes longer than the timeout and the grace, unless its driver itself gives up."""
-    if connection.dialect.driver in _READ_ARGUMENT:
-        yield
-        return
-    with after(timeout_s + GRACE_S, lambda: hang_up(driver)):
-        yield
-
-
-@contextlib.contextmanager
-def after(seconds: float, act: Callable[[], None]) -> Iterator[None]:
-    """Acts from another thread if the block takes longer."""
-    timer = threading.Timer(seconds, act)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def cancel(driver: Any) -> None:
-    """Asks PostgreSQL to end the statement of a psycopg connection, from another thread."""
-    with contextlib.suppress(Exception):
-        driver.cancel_safe(timeout=GRACE_S)
-
-
-def hang_up(driver: Any) -> None:
-    """Ends the driver's wait, from another thread."""
-    with contextlib.suppress(Exception):
-        if hasattr(driver, "interrupt"):  # SQLite
-            driver.interrupt()
-        elif hasattr(driver, "fileno"):  # psycopg, psycopg2
-            with socket.socket(fileno=os.dup(driver.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
-        elif hasattr(driver, "cancel"):  # Oracle
-            driver.cancel()
-        else:
-            driver.close()
 
 
 def _snapshot_level(connection: sa.Connection) -> str | None:
@@ -267,7 +164,7 @@ def _take_any_date_of_psycopg2(driver: Any) -> None:
 
 def reads_on(connection: sa.Connection) -> bool:
     """Whether closing a result in order first takes all rows that are left: the drivers of MySQL and MariaDB."""
-    return connection.dialect.name in _MYSQL
+    return connection.dialect.name in MYSQL
 
 
 def abandon(connection: sa.Connection, driver: Any) -> None:

@@ -16,7 +16,7 @@ from shelfsync.errors import ConfigurationError, IncompleteExtractError
 if TYPE_CHECKING:
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.broken_store import FilesByStore
-    from shelfsync.erp.time_limit import TimeLimit
+    from shelfsync.erp.file_time_limit import TimeLimit
     from shelfsync.settings import SourceSettings
 
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"

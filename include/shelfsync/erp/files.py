@@ -17,11 +17,11 @@ from shelfsync.erp.completeness_proof import Claim
 from shelfsync.erp.control_file import CONTROL_FILE, check_address, check_rows, is_for_all, true_rows
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.extract import Extract, none_of
+from shelfsync.erp.file_time_limit import TimeLimit
 from shelfsync.erp.fixed_width import FixedWidth
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.parquet import ParquetFile
-from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import (
     ConfigurationError,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shelfsync.erp.address import FoundFile
-    from shelfsync.erp.time_limit import TimeLimit
+    from shelfsync.erp.file_time_limit import TimeLimit
     from shelfsync.settings import ErpSettings
 
 _NAME_BYTES_MAX = 4096

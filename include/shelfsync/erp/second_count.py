@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
 from shelfsync.erp.completeness_proof import Claim
-from shelfsync.erp.session import bare
+from shelfsync.erp.single_select import bare
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -1,34 +1,21 @@
-"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever.
-
-The operator's own statements are read here too, from a setting or from a file that only its owner may change.
-"""
+"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import warnings
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync.erp import columnar, diagnosis, text_encoding
+from shelfsync.erp import columnar, diagnosis, statement_time_limit
 from shelfsync.erp import connection as connections
-from shelfsync.errors import ConfigurationError
-from shelfsync.file_access import reject_shared
+from shelfsync.erp.rows_of_stores import DISTINCT_MAX, condition
+from shelfsync.erp.single_select import selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
-
-DISTINCT_MAX = 20_000
-"""A column with more values than that is not the vendor's."""
-_END = re.compile(
-    r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
-)
-"""A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
 
 
 class Session:
@@ -68,8 +55,7 @@ class Session:
     def _described(self, sql: str) -> tuple[tuple[str, ...], list[Any]]:
         """The names of a SELECT's columns and the driver's codes of their types, found without reading a row."""
         with self._time_limit():
-            probe = f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE 1 = 0"  # noqa: S608  the user's own SELECT
-            result = self._execute(probe, stream=False)
+            result = self._execute(selected("*", sql, "1 = 0"), stream=False)
             names = tuple(result.keys())
             types = [column[1] for column in (result.cursor.description if result.cursor is not None else ())]
             result.close()
@@ -113,7 +99,7 @@ class Session:
         named = {name: columnar.type_name(self._connection, oid) for name, oid in zip(names, types, strict=True)}
         with self._time_limit():
             # A COPY is one statement until its last row is taken: the limit is on each part.
-            connections.limit_postgresql(self._connection, 0)
+            statement_time_limit.limit_postgresql(self._connection, 0)
         try:
             for columns, count in copy.parts(rows, self._cancelling):
                 yield names, columns, count, named
@@ -123,7 +109,7 @@ class Session:
             why = TimeoutError(f"canceling statement due to statement timeout of {self._timeout_s:g} s")
             raise sa.exc.OperationalError(None, None, why) from None
         with self._time_limit():
-            connections.limit_postgresql(self._connection, self._timeout_s)
+            statement_time_limit.limit_postgresql(self._connection, self._timeout_s)
 
     def distinct(self, sql: str, column: str) -> tuple[list[Any], list[str | None]]:
         """The values of a column, each once, and the condition that selects the rows of each; None if it cannot be written safely.
@@ -132,27 +118,14 @@ class Session:
         """
         name = self._connection.dialect.identifier_preparer.quote(column)
         with self._time_limit():
-            result = self._execute(f"SELECT DISTINCT {name} FROM (\n{sql}\n) shelfsync_extract", stream=True)  # noqa: S608
+            result = self._execute(selected(f"DISTINCT {name}", sql), stream=True)
             values = [row[0] for row in result.fetchmany(DISTINCT_MAX)]
             result.close()
-        return values, [self._condition(name, value) for value in values]
-
-    def narrowed(self, sql: str, conditions: Sequence[str]) -> str:
-        """The SELECT, its rows that meet one of the conditions."""
-        return f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE {' OR '.join(conditions)}"  # noqa: S608  see _condition
-
-    def _condition(self, name: str, value: Any) -> str | None:
-        # The driver takes the statement without parameters, so that no sign in the operator's SQL has a special meaning.
-        if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
-            return None
-        if isinstance(value, str) and ("%" in value or not value.isascii() or "\0" in value):
-            return None
-        literal = sa.literal(value).compile(dialect=self._connection.dialect, compile_kwargs={"literal_binds": True})
-        return f"{name} = {literal}"
+        return values, [condition(self._connection.dialect, name, value) for value in values]
 
     def count(self, sql: str) -> Any:
         """How many rows a SELECT returns."""
-        return self.number(f"SELECT count(*) FROM (\n{sql}\n) shelfsync_extract")  # noqa: S608  the user's own SELECT
+        return self.number(selected("count(*)", sql))
 
     def number(self, sql: str) -> Any:
         """The first value of the first row, None if there is none."""
@@ -163,15 +136,14 @@ class Session:
         """How many rows a SELECT returns, and the greatest value of one of its columns. `until`: of those up to this literal."""
         name = self._connection.dialect.identifier_preparer.quote(column)
         with self._time_limit():
-            whose = "" if until is None else f" WHERE {name} <= {until}"
-            counted = f"SELECT count(*), max({name}) FROM (\n{sql}\n) shelfsync_extract{whose}"  # noqa: S608
-            found = self._execute(counted, stream=False)
+            whose = None if until is None else f"{name} <= {until}"
+            found = self._execute(selected(f"count(*), max({name})", sql, whose), stream=False)
             count, last = tuple(found.one())
         return count, last
 
     def _execute(self, sql: str, *, stream: bool) -> sa.CursorResult[Any]:
         # Explicitly without parameters: then neither ":name" nor "%" in the operator's SQL has a special meaning.
-        connections.limit_statement(self._connection, self._timeout_s, stream=stream)
+        statement_time_limit.limit_statement(self._connection, self._timeout_s, stream=stream)
         connection = self._connection.execution_options(no_parameters=True, stream_results=stream)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sa.exc.SAWarning)
@@ -183,39 +155,10 @@ class Session:
 
         def cancel() -> None:
             self._canceled = True
-            connections.cancel(self._driver)
+            statement_time_limit.cancel(self._driver)
 
-        with connections.after(self._timeout_s, cancel), self._time_limit():
+        with statement_time_limit.after(self._timeout_s, cancel), self._time_limit():
             yield
 
     def _time_limit(self) -> AbstractContextManager[None]:
-        return connections.time_limit(self._connection, self._driver, self._timeout_s)
-
-
-def read_statement(given: tuple[str, str | None], in_file: tuple[str, Path | None]) -> str:
-    """The statement of one of two settings, each its name and its value. Raises ConfigurationError with the name of the one that is wrong."""
-    setting, text = given
-    if text is None:
-        setting, path = in_file
-        assert path is not None
-        if path.is_file():
-            reject_shared(path, setting)
-        try:
-            text = text_encoding.decode(path.read_bytes())
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise ConfigurationError(
-                setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file, in UTF-8."
-            ) from None
-    if not bare(text):
-        raise ConfigurationError(
-            setting, "it is empty", "Give the SELECT that returns vendor, sku and what else there is."
-        )
-    return bare(text)
-
-
-def bare(sql: str) -> str:
-    """The statement without semicolon and comment at the end, which brackets around it do not allow."""
-    while (shorter := _END.sub("", sql.strip())) != sql:
-        sql = shorter
-    return sql
+        return statement_time_limit.time_limit(self._connection, self._driver, self._timeout_s)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -12,8 +11,10 @@ from shelfsync.erp import diagnosis
 from shelfsync.erp.changes_query import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.extract import Extract, none_of
+from shelfsync.erp.rows_of_stores import conditions_of
 from shelfsync.erp.second_count import COUNT_SQL, check_count, counted_again
-from shelfsync.erp.session import DISTINCT_MAX, Session, read_statement
+from shelfsync.erp.session import Session
+from shelfsync.erp.single_select import read_statement, selected
 from shelfsync.erp.text import texts
 from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError, UnreachableError
 
@@ -177,20 +178,10 @@ class SqlSource:
     def _of_vendors(self, session: Session, sql: str, vendors: tuple[str, ...]) -> str:
         """The SELECT of these vendors alone, by the exact values that the ERP has for them; the whole one if a value cannot be written."""
         values, conditions = self._vendors(session, sql)
-        ids, names = self._layout.vendor_ids, texts(values)
-        wanted = {_folded(name) for name in ids.erp_ids(vendors)}
-        theirs = [
-            condition
-            for value, meant, condition in zip(
-                names.to_pylist(), ids.meant(names, vendors).to_pylist(), conditions, strict=True
-            )
-            if value is not None and (meant or _folded(value) in wanted)
-        ]
-        if not theirs and len(values) < DISTINCT_MAX:
+        wanted = conditions_of(vendors, self._layout.vendor_ids, values, conditions)
+        if wanted == []:
             raise none_of(vendors, f"{len(values)} vendors")
-        if None in theirs or len(values) >= DISTINCT_MAX:
-            return sql
-        return session.narrowed(sql, [condition for condition in theirs if condition is not None])
+        return sql if wanted is None else selected("*", sql, " OR ".join(wanted))
 
     def _vendors(self, session: Session, sql: str) -> tuple[list[Any], list[str | None]]:
         """The ERP's vendors and the condition of each one's rows (None: none is safe)."""
@@ -234,12 +225,6 @@ class SqlSource:
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."
         )
-
-
-def _folded(name: str) -> str:
-    """What is one value for a database that ignores case, accents and spaces; it names one of them for all."""
-    plain = unicodedata.normalize("NFKD", name.strip()).casefold()
-    return "".join(sign for sign in plain if not unicodedata.combining(sign))
 
 
 def _later(error: ConfigurationError) -> Exception:

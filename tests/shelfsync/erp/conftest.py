@@ -76,3 +76,9 @@ def thousand_rows(erp_engine: sa.Engine, erp_url: str) -> dict[str, Any]:
             " i AS quantity, mod(i, 10) > 0 AS active, i::float8 / 3 AS weight FROM generate_series(1, 1000) AS i"
         )
     return {"url": erp_url, "sql": "SELECT * FROM item ORDER BY sku", "chunk_rows": 100}
+
+
+@pytest.fixture
+def wide(thousand_rows: dict[str, Any]) -> dict[str, Any]:
+    """The same rows with a text so long that no buffer takes them all."""
+    return {**thousand_rows, "sql": "SELECT *, repeat('x', 20000) AS note FROM item ORDER BY sku"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shelfsync.erp.file_time_limit import TimeLimit
 from shelfsync.erp.last_file_of_dump import last_of_dump
-from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 from shelfsync.settings import ErpSettings
 

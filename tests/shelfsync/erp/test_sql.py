@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sqlite3
 import tempfile
 import time
@@ -17,7 +15,6 @@ from hypothesis import strategies as st
 from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
-from shelfsync.exit_codes import ExitCode
 from shelfsync.settings import ErpSettings
 
 cells = st.one_of(
@@ -46,12 +43,6 @@ def test_any_value_in_sqlite_is_read_as_its_exact_text_and_complete(read, rows, 
     assert reading.proof.complete
     assert reading.proof.rows == reading.proof.expected == len(rows)
     assert max(chunk.num_rows for chunk in reading.chunks) <= chunk_rows
-
-
-@pytest.fixture
-def wide(thousand_rows):
-    """The same rows with a text so long that no buffer takes them all."""
-    return {**thousand_rows, "sql": "SELECT *, repeat('x', 20000) AS note FROM item ORDER BY sku"}
 
 
 def execute(engine, sql):
@@ -147,64 +138,6 @@ def test_an_erp_without_a_row_is_an_error_and_not_an_empty_store(thousand_rows, 
         read(**{**thousand_rows, "sql": "SELECT * FROM item WHERE false"})
 
 
-def test_the_extract_cannot_write(thousand_rows, erp_engine, read):
-    execute(
-        erp_engine,
-        "CREATE FUNCTION sell() RETURNS int LANGUAGE sql VOLATILE AS $$ UPDATE item SET quantity = 0 RETURNING 1 $$",
-    )
-    with pytest.raises(ConfigurationError, match="read-only"):
-        read(**{**thousand_rows, "sql": "SELECT vendor, sku, sell() AS quantity FROM item"})
-    with erp_engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT min(quantity) FROM item").scalar() == 1
-
-
-def test_sqlite_cannot_be_written_either(tmp_path, read):
-    file = tmp_path / "erp.db"
-    with contextlib.closing(sqlite3.connect(file)) as erp, erp:
-        erp.execute("CREATE TABLE item (vendor, sku, price)")
-        erp.execute("INSERT INTO item VALUES ('v', 's', 1)")
-    with pytest.raises(ConfigurationError, match="readonly"):
-        read(url=f"sqlite:///{file}", sql="DELETE FROM item RETURNING vendor, sku, price")
-
-
-def test_an_erp_that_is_locked_is_given_up_after_the_timeout(thousand_rows, erp_engine, read):
-    with erp_engine.begin() as connection:
-        connection.exec_driver_sql("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
-        with pytest.raises(IncompleteExtractError, match=r"broke off after 0 rows: .*timeout.*TIMEOUT_S") as late:
-            read(**thousand_rows, timeout_s=0.2)
-        assert late.value.exit_code == ExitCode.TRY_AGAIN
-        with pytest.raises(ConfigurationError, match=r"TIMEOUT_S: .* did not answer the SELECT in time"):
-            open_source(ErpSettings(**thousand_rows, timeout_s=0.2)).check()
-
-
-def test_a_server_that_no_longer_answers_is_hung_up_on(wide, erp_engine):
-    """SIGSTOP: the server cannot even run its own timeout."""
-    with open_source(ErpSettings(**wide, timeout_s=1)).read() as extract:
-        chunks = iter(extract)
-        next(chunks)
-        with erp_engine.connect() as connection:
-            pid = connection.exec_driver_sql(
-                f"SELECT pid FROM pg_stat_activity WHERE application_name = '{APPLICATION_NAME}'"
-            ).scalar()
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            began = time.monotonic()
-            with pytest.raises(IncompleteExtractError, match=r"broke off after [1-9]00 rows"):
-                list(chunks)
-            assert time.monotonic() - began < 30
-        finally:
-            os.kill(pid, signal.SIGCONT)
-
-
-@pytest.mark.slow
-def test_a_sqlite_select_without_an_end_is_interrupted(tmp_path, read):
-    file = tmp_path / "erp.db"
-    sqlite3.connect(file).close()
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS sku, 'v' AS vendor, 1 AS price FROM n"
-    with pytest.raises(IncompleteExtractError, match="interrupted"):
-        read(url=f"sqlite:///{file}", sql=endless, timeout_s=0.1)
-
-
 def test_one_broken_text_in_the_database_is_one_marked_row(tmp_path, read):
     file = tmp_path / "erp.db"
     with contextlib.closing(sqlite3.connect(file)) as erp, erp:
@@ -237,9 +170,3 @@ def test_a_server_that_is_away_when_the_reading_begins_may_be_tried_again(tmp_pa
     url = sa.make_url(thousand_rows["url"]).set(port=1).render_as_string(hide_password=False)
     with pytest.raises(TryAgainError, match="cannot be reached"):
         read(**{**thousand_rows, "url": url})
-
-
-def test_the_select_may_stand_in_a_file(tmp_path, read, thousand_rows):
-    file = tmp_path / "extract.sql"
-    file.write_text("\ufeff-- what we sell\n" + thousand_rows["sql"] + ";\n", encoding="utf-8")
-    assert len(read(url=thousand_rows["url"], sql_file=file).rows) == 1000

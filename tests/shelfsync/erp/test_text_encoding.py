@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.erp.session import read_statement
+from shelfsync.erp.single_select import read_statement
 from shelfsync.erp.text_encoding import decode, encoding_of, of
 from shelfsync.erp.vendor_ids import VendorIds
-from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
 
 WIDE = ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
@@ -67,12 +66,6 @@ def test_a_control_file_in_utf_16_is_read(tmp_path, read):
     (tmp_path / "stock.csv.count").write_bytes("2\r\n".encode("utf-16-le"))
     with pytest.raises(Exception, match="2"):
         read(**given, control_file=str(tmp_path / "stock.csv.count"))
-
-
-def test_a_statement_that_is_neither_is_one_line(tmp_path):
-    (tmp_path / "a.sql").write_bytes("SELECT 'é'".encode("cp1252"))
-    with pytest.raises(ConfigurationError, match=r"it is not UTF-8\. Name a readable file, in UTF-8\."):
-        read_statement(("SQL", None), ("SQL_FILE", tmp_path / "a.sql"))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])

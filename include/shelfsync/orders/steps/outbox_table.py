@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.erp import connection as connections
+from shelfsync.erp import statement_time_limit
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.orders.customer_for_store import without_customer
 from shelfsync.store.engine import make_engine, parsed_url
@@ -95,9 +95,9 @@ class Outbox:
         """A transaction that ends after the timeout, also if the database does not answer: it must not delay the other stores."""
         with self._open().connect() as connection:
             driver = connection.connection.driver_connection
-            with connections.time_limit(connection, driver, self._timeout_s), connection.begin():
+            with statement_time_limit.time_limit(connection, driver, self._timeout_s), connection.begin():
                 if connection.dialect.name == "postgresql":
-                    connections.limit_postgresql(connection, self._timeout_s)
+                    statement_time_limit.limit_postgresql(connection, self._timeout_s)
                 yield connection
 
     def _open(self) -> sa.Engine:
@@ -111,7 +111,7 @@ class Outbox:
                     "is no database URL with an installed driver",
                     "Write dialect+driver://user:password@host:port/database.",
                 ) from None
-            connections.limit_calls(engine, self._timeout_s)
+            statement_time_limit.limit_calls(engine, self._timeout_s)
             self._engine = engine
             with self._transaction() as connection:
                 self._table.create(connection, checkfirst=True)
@@ -130,7 +130,7 @@ class Outbox:
 
     def _time_limits(self, url: sa.URL) -> dict[str, Any]:
         driver = url.get_dialect().driver
-        limits = connections.time_limits(driver, connect_s=self._timeout_s, wait_s=self._timeout_s)
+        limits = statement_time_limit.time_limits(driver, connect_s=self._timeout_s, wait_s=self._timeout_s)
         if driver == "pysqlite":
             limits["timeout"] = self._timeout_s  # how long it waits for another writer
         return {name: value for name, value in limits.items() if name is not None and name not in url.query}
