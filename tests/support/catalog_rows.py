@@ -31,6 +31,13 @@ def normalised(*rows: Mapping[str, Any], key: Any = "sku", known: Iterable[str] 
     return make_snapshot(raw(*rows), NormaliseSettings(**settings), key=key, known=skus)
 
 
+def value_or_reason(field: str, text: str | None, **options: Any) -> Any:
+    """What is read of one text in a column, or the reason why it is quarantined."""
+    result = normalised({"sku": "A1", field: text}, **options)
+    [found] = (result.quarantine["reason"] if result.quarantine.num_rows else result.snapshot[field]).to_pylist()
+    return found
+
+
 def shelf(*rows: Mapping[str, Any]) -> pa.Table:
     """A baseline, or a snapshot without category and cost; prices may be given as text."""
     return _table(rows, BASELINE)

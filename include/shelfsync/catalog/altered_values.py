@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from shelfsync.rows import number
 from shelfsync.rows.alignment import column
-from shelfsync.rows.truth import Mask, mask
+from shelfsync.rows.mask import Mask, mask
 
 if TYPE_CHECKING:
     from shelfsync.settings import NormaliseSettings

@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.rows import number
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
+from shelfsync.rows.truth_words import truth_values
 from shelfsync.schemas import RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 _NUMBERS = frozenset({"price", "quantity", "max_sales_quantity", "cost", "sales_buffer"})
 _OF_EACH_ROW = frozenset({"sku", "barcode", "name"})
@@ -110,10 +111,7 @@ def _read(name: str, texts: pa.Array) -> tuple[pa.Array, Mask]:
         numbers = number.read(texts)
         values = pc.if_else(pa.array(numbers.negative), pc.negate(numbers.magnitude), numbers.magnitude)
     elif name == "active":
-        words = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
-        true = pc.is_in(words, value_set=pa.array(number.TRUE))
-        known = pc.or_(true, pc.is_in(words, value_set=pa.array(number.FALSE)))
-        values = pc.if_else(known, true, pa.scalar(None, pa.bool_()))
+        values = truth_values(texts)
     else:
         values = pc.if_else(pa.array(filled), texts, pa.scalar(None, pa.string()))
     return values, filled & mask(values.is_null())

@@ -19,6 +19,7 @@ from shelfsync.rows import number
 from shelfsync.rows.alignment import aligned, ascending, column, padded
 from shelfsync.rows.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.rows.result_limits import EXPANDED_BYTES_MAX
+from shelfsync.rows.truth_words import FALSE, TRUE
 from shelfsync.schemas import OBSERVED
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _NAMES = {
     "active": ("active",),
     "max_sales_quantity": ("maximum_sales_quantity", "max_sales_quantity"),
 }
-_TRUE, _FALSE = pa.array(number.TRUE), pa.array(number.FALSE)
+_TRUE, _FALSE = pa.array(TRUE), pa.array(FALSE)
 _RETRY = "export this vendor again"
 _KIND = Kind(
     "the export",

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
     from shelfsync.rows import quarantine_reason
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 ON_SALE = ("price", "quantity", "active")
 """If one of these is faulty, it is unknown whether the product may be on sale, and at what price."""

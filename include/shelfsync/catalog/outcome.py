@@ -18,7 +18,7 @@ from shelfsync.schemas import OUTCOME
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 
 Key = Literal["sku", "barcode"]

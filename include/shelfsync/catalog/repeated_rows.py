@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.rows.alignment import ascending
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shelfsync.rows.mask import Mask
     from shelfsync.rows.quarantine_reason import Findings
-    from shelfsync.rows.truth import Mask
 
     Columns = dict[str, pa.Array]
 

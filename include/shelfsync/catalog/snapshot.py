@@ -13,19 +13,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog import pieces, sales_limit
 from shelfsync.catalog.faulty_values import ON_SALE, believed, sent_in_part
-from shelfsync.catalog.product_names import NAME_CHARACTERS_MAX
+from shelfsync.catalog.product_names import CATEGORY_CHARACTERS_MAX, NAME_CHARACTERS_MAX, one_line
 from shelfsync.catalog.repeated_rows import equal_to_an_earlier, shared
 from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason, total_row
 from shelfsync.rows.alignment import ascending, column, padded
-from shelfsync.rows.number import INT32_MAX
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
+from shelfsync.rows.truth_words import truth_values
 from shelfsync.schemas import FIELDS, NAMES, PRICE, QUARANTINE, RAW, SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
     from shelfsync.settings import NormaliseSettings
 
 _SKU_KEPT_CHARACTERS = 500
@@ -99,10 +100,7 @@ def make_snapshot(
     if key == "barcode":  # otherwise two SKUs may share one
         of_value["barcode"].note("barcode_missing", mask(values["barcode"].is_null()))
         of_value["barcode"].note("barcode_duplicate", shared(padded(values["barcode"]), with_vendor))
-    if settings.sales_limit_zero == "off_sale":
-        values["active"] = pc.if_else(
-            pc.equal(values["max_sales_quantity"], 0).fill_null(False), False, values["active"]
-        )
+    values["active"] = sales_limit.on_sale(values["active"], values["max_sales_quantity"], settings)
     values |= believed(values, of_value, floored)
     sent = sent_in_part(values, of_value, key)
     for of_one in of_value.values():
@@ -138,7 +136,8 @@ def _values(
     of_value = {
         name: quarantine_reason.Findings(len(came["sku"])) for name in ("barcode", *FIELDS, "cost", "sales_buffer")
     }
-    quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
+    quantity = of_value["quantity"]
+    quantities, floored = pieces.stock(_numbers("quantity", came["quantity"], quantity), quantity, settings)
     values = {
         "barcode": _barcode(came["barcode"], of_value["barcode"]),
         "price": _price(came["price"], of_value["price"]),
@@ -197,58 +196,24 @@ def _price(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     return numbers.magnitude
 
 
-def _quantity(
-    came: pa.Array, findings: quarantine_reason.Findings, settings: NormaliseSettings
-) -> tuple[pa.Array, Mask]:
-    """The pieces, and which of them lost a fraction."""
-    numbers = _numbers("quantity", came, findings)
-    pieces = numbers.pieces()
-    if settings.negative_quantity == "zero":
-        below = numbers.negative
-        pieces = pc.if_else(pa.array(below), pa.scalar(0, pa.int64()), pieces)
-    else:
-        below = np.zeros_like(numbers.negative)
-        findings.note("quantity_negative", numbers.negative)
-    if settings.quantity_rounding == "quarantine":
-        findings.note("quantity_not_whole", numbers.fraction & ~below)
-    findings.note("quantity_too_large", _too_large(numbers, pieces) & ~below)
-    return pieces, numbers.fraction & ~below
-
-
 def _sales_limit(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
-    pieces = _whole_pieces("max_sales_quantity", came, findings)
-    findings.note("max_sales_quantity_zero", mask(pc.equal(pieces, 0).fill_null(False)))
-    return pieces
-
-
-def _whole_pieces(field: str, came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
-    numbers = _numbers(field, came, findings)
-    pieces = numbers.pieces()
-    findings.note(f"{field}_negative", numbers.negative)
-    findings.note(f"{field}_not_whole", numbers.fraction)
-    findings.note(f"{field}_too_large", _too_large(numbers, pieces))
-    return pieces
+    return sales_limit.limits(_numbers("max_sales_quantity", came, findings), findings)
 
 
 def _category(came: pa.Array) -> pa.Array:
     """One line without spaces around it; it is never sent, so it never quarantines a row."""
     if came.null_count == len(came):
         return came
-    return _line(came, 200)
+    return one_line(came, CATEGORY_CHARACTERS_MAX)
 
 
 def _names(came: pa.Array, skus: pa.Array, good: Mask) -> pa.Table:
     """One line without spaces around it; of repeated rows the first one's. It is never sent, so it never quarantines a row."""
     if came.null_count == len(came):
         return NAMES.empty_table()
-    names = _line(came, NAME_CHARACTERS_MAX)
+    names = one_line(came, NAME_CHARACTERS_MAX)
     rows = pa.Table.from_arrays([skus, names], schema=NAMES)
     return _sorted(rows.filter(pa.array(good & mask(names.is_valid()))))
-
-
-def _line(came: pa.Array, longest: int) -> pa.Array:
-    lines = pc.replace_substring_regex(pc.utf8_trim_whitespace(came), r"\p{Cc}", " ")
-    return pc.if_else(pc.equal(lines, ""), pa.scalar(None, pa.string()), pc.utf8_slice_codeunits(lines, 0, longest))
 
 
 def _cost(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
@@ -265,16 +230,14 @@ def _sales_buffer(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Ar
     """Whole pieces. It is never sent: an unusable one is left out, and suppresses no quantity."""
     if came.null_count == len(came):
         return pa.nulls(len(came), pa.int64())
-    return _whole_pieces("sales_buffer", came, findings)
+    return pieces.whole("sales_buffer", _numbers("sales_buffer", came, findings), findings)
 
 
 def _active(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(came))
-    true = pc.is_in(words, value_set=pa.array(number.TRUE))
-    false = pc.is_in(words, value_set=pa.array(number.FALSE))
-    known = pc.or_(true, false)
-    findings.note("active_not_a_truth_value", mask(pc.and_(pc.not_equal(words, ""), pc.invert(known))))
-    return pc.if_else(known, true, pa.scalar(None, pa.bool_()))
+    values = truth_values(came)
+    blank = pc.equal(pc.utf8_trim_whitespace(came), "").fill_null(True)
+    findings.note("active_not_a_truth_value", mask(pc.and_(values.is_null(), pc.invert(blank))))
+    return values
 
 
 def _numbers(field: str, came: pa.Array, findings: quarantine_reason.Findings) -> number.Numbers:
@@ -282,10 +245,6 @@ def _numbers(field: str, came: pa.Array, findings: quarantine_reason.Findings) -
     findings.note(f"{field}_decimal_comma", numbers.comma)
     findings.note(f"{field}_not_a_number", numbers.garbled)
     return numbers
-
-
-def _too_large(numbers: number.Numbers, pieces: pa.Array) -> Mask:
-    return numbers.large | mask(pc.greater(pieces, INT32_MAX))
 
 
 def _plain(texts: pa.Array) -> bool:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from shelfsync.promotions.schemas import ROWS
 from shelfsync.rows.alignment import aligned, column
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
     from shelfsync.promotions import quarantine_reason

@@ -21,7 +21,7 @@ from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.schemas import HELD, KEPT
 from shelfsync.promotions.validate import base_prices, priced
 from shelfsync.rows.alignment import aligned, column
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:

@@ -180,7 +180,7 @@ class Heads:
 def _head(
     texts: Mapping[str, str | None], settings: PromotionSettings, zone: zoneinfo.ZoneInfo, moved: list[str]
 ) -> Head:
-    from shelfsync.rows.number import FALSE, TRUE
+    from shelfsync.rows.truth_words import FALSE, TRUE
 
     campaign = stripped(texts.get("campaign"))
     if campaign is None:

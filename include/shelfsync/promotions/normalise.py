@@ -21,8 +21,8 @@ from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
 from shelfsync.rows import item, number, odd_key
 from shelfsync.rows import quarantine_reason as catalog_reason
 from shelfsync.rows.alignment import column
+from shelfsync.rows.mask import Mask, mask
 from shelfsync.rows.number import INT32_MAX
-from shelfsync.rows.truth import Mask, mask
 from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:

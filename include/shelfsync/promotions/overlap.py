@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from shelfsync.promotions.head import Head
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 Overlap = Literal["earliest", "lowest_price", "highest_discount", "later_start_wins"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 
 NOT_EXPRESSIBLE: tuple[Reason, ...] = (

@@ -23,7 +23,7 @@ from shelfsync.promotions.bundle import with_bundles
 from shelfsync.promotions.overlap import decided
 from shelfsync.promotions.schemas import ASKED, KEPT
 from shelfsync.rows.alignment import aligned, column
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from shelfsync.promotions.head import Heads
     from shelfsync.promotions.overlap import Overlap
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import invisible_characters
-from shelfsync.rows.truth import Mask, mask
+from shelfsync.rows.mask import Mask, mask
 
 _ALIKE = dict(
     zip(

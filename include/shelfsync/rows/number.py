@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows.truth import Mask, mask
+from shelfsync.rows.mask import Mask, mask
 from shelfsync.schemas import PRICE
 
 WHOLE_DIGITS_MAX = 17
@@ -16,9 +16,6 @@ WHOLE_DIGITS_MAX = 17
 
 INT32_MAX = 2**31 - 1
 """The largest count of pieces that is sent: 32 bits are what a receiver can be trusted to have."""
-
-TRUE, FALSE = ("true", "1", "1.0", "t", "yes", "y"), ("false", "0", "0.0", "f", "no", "n")
-"""The words for truth, in lower case."""
 
 _EXPONENT = r"^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$"
 _PLAIN = r"^(?P<sign>[+-]?)0*(?P<whole>\d*)(?:\.(?P<part>\d*))?$"

@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 from shelfsync.rows import unlike_key
 from shelfsync.rows.item import quoted, visible
 from shelfsync.rows.look_alike import bare, characters_of, faults_of, is_odd, looks
+from shelfsync.rows.mask import mask
 from shelfsync.rows.quarantine_reason import names_nothing
-from shelfsync.rows.truth import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 _NUMBER = r"^[+]?\d[\d.,' ]*(?:[eE][+]?\d{1,2})?$"
 _LABELS = (

@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 
 from shelfsync.rows import item, look_alike
 from shelfsync.rows.alignment import BARCODE_DIGITS_MAX
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 _SHOWN_CHARACTERS = 80
 UNREADABLE = "\ufffd "

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.rows import number
+from shelfsync.rows.mask import mask
 from shelfsync.rows.quarantine_reason import UNREADABLE
-from shelfsync.rows.truth import mask
 from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 WORDS = (
     r"(?:grand\s+|sub\s*-?\s*)?totals?(?:\s+g[eé]n[eé]ral)?|gran\s+total|sum|summe|gesamt(?:summe|betrag)?|zwischensumme|endsumme|insgesamt"

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows.truth import mask
+from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
 
 _OTHERS_MIN = 20
 _MOST = 0.9

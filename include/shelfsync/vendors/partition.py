@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.rows.truth import Mask
+    from shelfsync.rows.mask import Mask
     from shelfsync.store.lake import Lake
 
 _ROWS_IN_MEMORY = 1_000_000

@@ -51,12 +51,6 @@ def test_of_a_doubtful_row_only_what_cannot_put_it_on_sale_is_sent(row, kept):
     assert sent(**row)[0] == kept
 
 
-def test_a_limit_of_zero_may_mean_off_sale():
-    row = {"sku": "A1", "price": "2.49", "quantity": "5", "active": "1", "max_sales_quantity": "0"}
-    [value] = normalised(row, sales_limit_zero="off_sale").snapshot.to_pylist()
-    assert (value["active"], value["max_sales_quantity"]) == (False, None)
-
-
 def test_a_vendor_without_a_whole_row_is_known():
     assert normalised({"sku": "A1", "price": "x", "quantity": "0"}).rows_whole == 0
     assert normalised({"sku": "A1", "price": "x", "quantity": "0"}, {"sku": "B1", "price": "1"}).rows_whole == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from catalog_rows import normalised, raw
+from catalog_rows import normalised, raw, value_or_reason
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.rows.odd_key import Known
 from shelfsync.schemas import RAW
@@ -19,23 +19,11 @@ REAL_PRICES = Path(__file__).parents[4] / "shared/data/real_store_price_list.csv
 
 def price(text):
     """The price of a text, or the reason why its row is quarantined."""
-    return _one(normalised({"sku": "A1", "price": text}), "price")
-
-
-def _one(result, field):
-    if result.quarantine.num_rows:
-        (reason,) = result.quarantine["reason"].to_pylist()
-        return reason
-    (value,) = result.snapshot[field].to_pylist()
-    return value
-
-
-def quantity(text, **settings):
-    return _one(normalised({"sku": "A1", "quantity": text}, **settings), "quantity")
+    return value_or_reason("price", text)
 
 
 def barcode(text, key="sku"):
-    return _one(normalised({"sku": "A1", "barcode": text}, key=key), "barcode")
+    return value_or_reason("barcode", text, key=key)
 
 
 def reasons(result):
@@ -101,69 +89,7 @@ def test_a_text_that_is_no_price_is_quarantined_with_its_reason(text, reason):
 @pytest.mark.parametrize("text", [None, "", "   "])
 @pytest.mark.parametrize("field", ["barcode", "price", "quantity", "active", "max_sales_quantity"])
 def test_a_blank_value_is_null(field, text):
-    assert _one(normalised({"sku": "A1", field: text}), field) is None
-
-
-def test_stock_of_weighed_goods_is_floored():
-    assert quantity("3.999") == 3
-    assert quantity("3.000") == 3
-    assert quantity("0.4") == 0
-
-
-def test_stock_of_weighed_goods_can_be_quarantined():
-    assert quantity("3.4", quantity_rounding="quarantine") == "quantity_not_whole"
-    assert quantity("3.0004", quantity_rounding="quarantine") == "quantity_not_whole"
-    assert quantity("1e-9", quantity_rounding="quarantine") == "quantity_not_whole"
-    assert quantity("3.000", quantity_rounding="quarantine") == 3
-
-
-def test_negative_stock_is_nothing_to_sell():
-    assert quantity("-2") == 0
-    assert quantity("-0.5") == 0
-    assert quantity("-99999999999999999999") == 0
-    assert quantity("-2.5", quantity_rounding="quarantine") == 0
-
-
-def test_negative_stock_can_be_quarantined():
-    assert quantity("-2", negative_quantity="quarantine") == "quantity_negative"
-    assert quantity("-0.5", negative_quantity="quarantine") == "quantity_negative"
-    assert quantity("-0", negative_quantity="quarantine") == 0
-
-
-def test_stock_beyond_32_bits_is_quarantined_not_wrapped():
-    assert quantity("2147483647.9") == 2147483647
-    assert quantity("2147483648") == "quantity_too_large"
-    assert quantity("1E+2") == 100
-    assert quantity("18446744073709551617") == "quantity_too_large"
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        *((text, True) for text in ("true", "TRUE", "1", "t", "Yes", "y", " True ")),
-        *((text, False) for text in ("false", "False", "0", "F", "no", "N")),
-        *((text, "active_not_a_truth_value") for text in ("2", "on", "ja", "1.00", "truth")),
-    ],
-)
-def test_truth_values_are_few_words(text, found):
-    assert _one(normalised({"sku": "A1", "active": text}), "active") == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("0", "max_sales_quantity_zero"),
-        ("12.0", 12),
-        ("2147483647", 2147483647),
-        ("-1", "max_sales_quantity_negative"),
-        ("1.5", "max_sales_quantity_not_whole"),
-        ("2147483648", "max_sales_quantity_too_large"),
-        ("many", "max_sales_quantity_not_a_number"),
-        ("1,5", "max_sales_quantity_decimal_comma"),
-    ],
-)
-def test_a_sales_limit_is_a_whole_number(text, found):
-    assert _one(normalised({"sku": "A1", "max_sales_quantity": text}), "max_sales_quantity") == found
+    assert value_or_reason(field, text) is None
 
 
 def test_a_sku_keeps_case_zeros_and_inner_spaces():
