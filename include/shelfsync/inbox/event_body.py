@@ -6,12 +6,12 @@ itself, without an envelope (interface.md 6, field notes).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from partner_api.json_values import DIGITS_MAX, decimal
+from shelfsync.inbox import event_identity
 from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.storable import is_encodable
 
@@ -45,8 +45,6 @@ def exceeded_limit(harmless: Mapping[str, Any]) -> str | None:
 
 
 NESTING_MAX = 64
-IDENTITY_BYTES_MAX = 512
-"""Longer than any genuine identity, and far below the limit of a PostgreSQL index entry (2,704 bytes)."""
 ENDED_STATUSES = ("COMPLETED", "FAILED")
 
 
@@ -56,10 +54,7 @@ class UnreadableEventError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An event as received. A repeat of the same event has the same `identity`.
-
-    An order event that differs in any byte is another event. Its identity has a hash of the customer's data: `orders forget` replaces it.
-    """
+    """An event as received. A repeat of the same event has the same `identity` (`event_identity`)."""
 
     kind: Literal["job", "order", "unknown"]
     identity: str
@@ -97,16 +92,12 @@ def read(body: bytes) -> Received:
     if order_id is not None:
         store = _text(_object(event.get("client")).get("store_id")) or _text(event.get("store_id"))
         updated_at = _text(_object(event.get("sys")).get("updated_at"))
-        identity = _identity("order", order_id, _text(event.get("status")) or "", updated_at or "", _sha256(body))
+        identity = event_identity.of_order(order_id, _text(event.get("status")), updated_at, body)
         return Received("order", identity, None, store, body)
     job_id = _text(event.get("job_id"))
     if job_id is not None:
-        meaning = json.dumps(
-            event, sort_keys=True, separators=(",", ":"), default=str
-        )  # the order of the keys has no meaning
-        identity = _identity("job", job_id, _sha256(meaning.encode()))
-        return Received("job", identity, job_id, job_report(event).vendor, body)
-    return Received("unknown", _identity("unknown", _sha256(body)), None, None, body)
+        return Received("job", event_identity.of_job(job_id, event), job_id, job_report(event).vendor, body)
+    return Received("unknown", event_identity.of_unknown(body), None, None, body)
 
 
 def job_report(event: dict[str, Any]) -> JobReport:
@@ -199,14 +190,3 @@ def _text(value: Any) -> str | None:
     if not 0 < len(text) <= TEXT_LENGTH_MAX or "\x00" in text or not is_encodable(text):
         return None
     return text
-
-
-def _identity(kind: str, *parts: str) -> str:
-    """The readable identity, or its digest if it is too long for an index."""
-    identity = ":".join((kind, *parts))
-    encoded = identity.encode()
-    return identity if len(encoded) <= IDENTITY_BYTES_MAX else f"{kind}:sha256:{_sha256(encoded)}"
-
-
-def _sha256(value: bytes) -> str:
-    return hashlib.sha256(value).hexdigest()

@@ -1,19 +1,16 @@
-"""Stores events in the database. Each is committed before the receiver answers its call (I8).
-
-Events that arrive during a commit go into the next one, so a flood of events costs few commits.
-"""
+"""Stores events in the database. Each is committed before the receiver answers its call (I8)."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections import deque
 from typing import TYPE_CHECKING
 
 import psycopg
 
 from shelfsync.inbox.events import CHANNEL, ORDER_CHANNEL
+from shelfsync.inbox.waiting_events import WaitingEvents
 from shelfsync.store.engine import is_about_values
 
 if TYPE_CHECKING:
@@ -21,15 +18,9 @@ if TYPE_CHECKING:
     from typing import LiteralString
 
     from shelfsync.inbox.event_body import Received
-
-    _Waiter = tuple[Received, asyncio.Future[bool]]
+    from shelfsync.inbox.waiting_events import Waiter
 
 log = logging.getLogger(__name__)
-
-BATCH_MAX = 256
-WAITING_MAX = 4096
-WAITING_BYTES_MAX = 64 * 1024 * 1024
-"""Limits of the events in memory that wait for a commit. Beyond them the receiver answers 503."""
 
 # One statement, one transaction. It is sorted, so two receivers that store the same events cannot deadlock.
 # The commit sends pg_notify, and only for new events.
@@ -73,8 +64,7 @@ class InboxStore:
     def __init__(self, dsn: str, *, write_timeout_s: float = 5.0) -> None:
         self._dsn = dsn
         self._write_timeout_s = write_timeout_s
-        self._waiting: deque[tuple[Received, asyncio.Future[bool]]] = deque()
-        self._waiting_bytes = 0
+        self._waiting = WaitingEvents()
         self._connection: psycopg.AsyncConnection[tuple[str, object]] | None = None
         self._lock: asyncio.Lock | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -86,11 +76,9 @@ class InboxStore:
 
         UnstorableEventError: the database rejects this event, even alone. StoreUnavailableError: it cannot be stored now.
         """
-        if len(self._waiting) >= WAITING_MAX or self._waiting_bytes + len(event.body) > WAITING_BYTES_MAX:
+        if not self._waiting.has_room_for(event):
             raise StoreUnavailableError("too many events wait to be stored")
-        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append((event, done))
-        self._waiting_bytes += len(event.body)
+        done = self._waiting.add(event)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write_waiting())
         return await done
@@ -131,12 +119,10 @@ class InboxStore:
         await self._disconnect()
 
     async def _write_waiting(self) -> None:
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(BATCH_MAX, len(self._waiting)))]
-            self._waiting_bytes -= sum(len(event.body) for event, _ in batch)
+        while batch := self._waiting.take():
             await self._write(batch)
 
-    async def _write(self, batch: Sequence[_Waiter]) -> bool:
+    async def _write(self, batch: Sequence[Waiter]) -> bool:
         """Stores these events and ends the waits of their senders; False if the database is unavailable."""
         try:
             stored = await self._store([event for event, _ in batch])
@@ -155,7 +141,7 @@ class InboxStore:
             stored.discard(event.identity)  # a repeat within the batch is no new event
         return True
 
-    async def _write_singly(self, batch: Sequence[_Waiter]) -> None:
+    async def _write_singly(self, batch: Sequence[Waiter]) -> None:
         """The database rejects the content of an event in this batch: the others are stored one by one."""
         for number, waiter in enumerate(batch):
             if not await self._write([waiter]):
@@ -233,7 +219,7 @@ def _unstorable(error: Exception) -> UnstorableEventError | None:
     return UnstorableEventError(f"SQLSTATE {error.sqlstate}" if error.sqlstate else type(error).__name__)
 
 
-def _fail(batch: Sequence[_Waiter], error: Exception) -> None:
+def _fail(batch: Sequence[Waiter], error: Exception) -> None:
     for _, done in batch:
         if not done.done():
             done.set_exception(error)

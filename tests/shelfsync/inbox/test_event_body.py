@@ -50,19 +50,6 @@ def test_any_bytes_are_read_or_rejected_without_quoting_them(body):
     }
 
 
-@given(
-    event=st.dictionaries(st.text(), values, max_size=5),
-    job=st.integers() | st.text(alphabet="abc-123", min_size=1),
-    seed=st.randoms(use_true_random=False),
-)
-def test_a_job_event_is_the_same_whatever_the_order_of_its_keys(event, job, seed):
-    event = {**event, "job_id": job}
-    event.pop("order_id", None)
-    keys = list(event)
-    seed.shuffle(keys)
-    assert _read(event).identity == _read({key: event[key] for key in keys}).identity
-
-
 @pytest.mark.parametrize(
     "event",
     [
@@ -86,32 +73,9 @@ def test_a_job_event_is_read_in_every_spelling(event):
     assert (word.status, word.download_url, word.has_ended) == ("COMPLETED", "https://h/l", True)
 
 
-def test_two_statuses_of_one_job_are_two_events():
-    queued, completed = ({"job_id": "17", "status": status} for status in ("QUEUED", "COMPLETED"))
-    assert _read(queued).identity != _read(completed).identity
-    other_link = {**completed, "download_url": "https://h/other"}
-    assert _read(completed).identity != _read(other_link).identity
-
-
-def test_an_order_event_that_differs_in_any_byte_is_another_event():
-    event = {"order_id": ORDER, "status": "RECEIVED", "sys": {"updated_at": "2026-01-01T00:00:00Z"}, "items": []}
-    again = {**event, "items": [{"sku": "A"}]}
-    got = _read(event)
-    assert (got.kind, got.platform_job_id) == ("order", None)
-    assert got.identity == _read(event).identity
-    assert got.identity != _read(again).identity
-    assert got.identity != _read({**event, "status": "CANCELLED"}).identity
-    assert got.identity != _read({**event, "sys": {"updated_at": "2026-01-01T00:00:01Z"}}).identity
-
-
-def test_an_order_event_without_a_time_of_change_is_known_by_its_bytes():
-    one = _read({"order_id": ORDER, "status": "RECEIVED", "items": []})
-    assert one.identity == _read({"order_id": ORDER, "status": "RECEIVED", "items": []}).identity
-    assert one.identity != _read({"order_id": ORDER, "status": "RECEIVED", "items": [1]}).identity
-
-
 def test_an_order_names_its_store_in_either_place():
-    assert _read({"order_id": ORDER, "client": {"store_id": "s1"}}).vendor == "s1"
+    got = _read({"order_id": ORDER, "client": {"store_id": "s1"}})
+    assert (got.kind, got.platform_job_id, got.vendor) == ("order", None, "s1")
     assert _read({"order_id": ORDER, "store_id": "s2"}).vendor == "s2"
 
 

@@ -393,8 +393,8 @@ def test_a_disk_that_is_full_is_no_success_and_nothing_is_half_stored(database_u
 
 @pytest.mark.slow
 def test_more_events_than_memory_allows_are_answered_503(database_url, engine):
-    from shelfsync.inbox import store as store_module
     from shelfsync.inbox.event_body import read
+    from shelfsync.inbox.waiting_events import WAITING_BYTES_MAX
 
     async def run():
         store = InboxStore(database_url, write_timeout_s=60.0)
@@ -413,5 +413,5 @@ def test_more_events_than_memory_allows_are_answered_503(database_url, engine):
         return rejected, sum(answer is True for answer in answers)
 
     rejected, stored = asyncio.run(run())
-    assert rejected == 100 - store_module.WAITING_BYTES_MAX // 1_000_200
+    assert rejected == 100 - WAITING_BYTES_MAX // 1_000_200
     assert stored == 100 - rejected == len(_rows(engine))
