@@ -23,7 +23,7 @@ from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.platform import client as platform
-from shelfsync.settings.reading import database_of_chain
+from shelfsync.settings.chain_database import database_of_chain
 from shelfsync.store.engine import claim, create_beside, create_engine, libpq_url
 from shelfsync.store.lake import Lake
 

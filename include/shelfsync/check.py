@@ -40,7 +40,7 @@ from shelfsync.rows.check_digit import is_gtin
 from shelfsync.rows.quarantine_reason import NO_ROW, UNREADABLE, is_usable
 from shelfsync.schemas import QUARANTINE
 from shelfsync.settings.installation import tls_warning
-from shelfsync.settings.reading import unknown_lines
+from shelfsync.settings.misspelt_names import unknown_lines
 from shelfsync.settings_file import read_file
 from shelfsync.store import engine
 

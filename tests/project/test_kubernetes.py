@@ -31,7 +31,7 @@ from shelfsync.local.services import Addresses, services
 from shelfsync.migrations.upgrade import upgrade
 from shelfsync.receiver.endpoints import PATHS
 from shelfsync.settings import read_settings
-from shelfsync.settings.reading import database_of_chain
+from shelfsync.settings.chain_database import database_of_chain
 from shelfsync.settings_file import PROJECT
 from shelfsync.store.engine import create_engine
 

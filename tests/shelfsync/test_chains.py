@@ -71,23 +71,6 @@ def test_a_chain_has_its_own_and_what_all_share(file):
     assert read_settings().platform.chain is None
 
 
-def test_each_chain_has_a_database_and_a_folder_of_the_lake_and_all_share_the_count(file):
-    north, south = _of("north"), _of("south_2")
-    shared = "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
-    assert north.database_url.get_secret_value() == shared.replace("/shelfsync", "/shelfsync_north")
-    assert south.database_url.get_secret_value() == "postgresql://ours:secret-of-all@db.example/southern"
-    assert north.rate_limit.database_url.get_secret_value() == shared
-    assert (north.lake, south.lake) == ("s3://bucket/lake/north", "s3://other/lake")
-    assert read_settings().lake == "s3://bucket/lake"
-
-
-def test_the_chain_that_was_alone_keeps_its_place(file):
-    file(FILE.replace('time_zone = "Europe/Oslo"', "was_alone = true"))
-    north, shared = _of("north"), "postgresql://ours:secret-of-all@db.example/shelfsync?sslmode=require"
-    assert (north.database_url.get_secret_value(), north.lake) == (shared, "s3://bucket/lake")
-    assert north.rate_limit.database_url.get_secret_value() == shared
-
-
 def test_no_chain_has_the_erp_the_campaigns_or_the_credentials_of_another(file, monkeypatch):
     monkeypatch.setenv("SHELFSYNC_ERP__URL", "sqlite:////erp.db")
     monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_SECRET", "secret-of-the-first-0123")
@@ -135,27 +118,6 @@ def test_no_chain_takes_the_events_or_the_stores_of_another(file, monkeypatch):
     demo, north = _of("demo"), _of("north")
     assert (demo.sync.vendors, north.sync.vendors) == (("store-001",), ())
     assert (demo.webhook.secret is None, north.webhook.secret) == (False, None)
-
-
-@pytest.mark.parametrize(
-    ("database", "says"),
-    [("postgresql://db.example", "names no database"), (f"postgresql://db.example/{'b' * 58}", "longer than 63 bytes")],
-)
-def test_a_database_that_postgresql_would_cut_is_an_error(file, database, says):
-    file(f'database_url = "{database}"\n[chains.north]\n')
-    with pytest.raises(ConfigurationError, match=says):
-        _of("north")
-
-
-def test_a_chain_that_would_count_its_requests_alone_is_an_error(file):
-    file('[chains.north]\ndatabase_url = "postgresql://db.example/north"\n[chains.south]\n')
-    with pytest.raises(ConfigurationError, match="none is named in which all chains count"):
-        _of("north")
-
-
-def test_a_chain_with_a_server_of_its_own_counts_in_the_shared_database(file):
-    rate = _of("south_2").rate_limit
-    assert rate.database_url.get_secret_value().endswith("/shelfsync?sslmode=require")
 
 
 def test_the_environment_names_a_chain_as_the_file_does(file, monkeypatch):

@@ -5,7 +5,6 @@ An error names in one line the setting that is wrong.
 
 from __future__ import annotations
 
-import difflib
 import json
 import logging
 import os
@@ -16,14 +15,15 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from shelfsync.chains import chain_slips, meant_by, names_in, require, sections_of, slips
-from shelfsync.chosen_chain import PREFIX as OF_CHAINS
-from shelfsync.chosen_chain import chain_in_use, own_names, variables_of
+from shelfsync.chains import names_in, require, sections_of
+from shelfsync.chosen_chain import chain_in_use, own_names
 from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
-from shelfsync.settings.secret_files import file_variables
+from shelfsync.settings.chain_database import with_own_database
+from shelfsync.settings.misspelt_names import reject_slips, reject_unknown, unknown
+from shelfsync.settings.precedence import PREFIX, given_by, setting_of, variables, where_given
 from shelfsync.settings.section import ServiceAddress, section_of
-from shelfsync.settings.settings import Settings, given_by
+from shelfsync.settings.settings import Settings
 from shelfsync.settings_file import FILE, config_file, read_file
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_PREFIX = "SHELFSYNC_"
-_DATABASE_NAME_MAX = 63
 CONNECTIONS = {
     "database_url": "shelfsync_database",
     "platform.base_url": "shelfsync_platform",
@@ -66,24 +64,24 @@ def read_settings(**overrides: Any) -> Settings:
     named = os.environ.get("SHELFSYNC_CONFIG")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
-    _reject_slips(sections, names)
-    _reject_unknown(file)
+    reject_slips(sections, names)
+    reject_unknown(file)
     mask.add(os.environ[name] for name in _OF_LIBRARIES if name in os.environ)
     try:
         chain = chain_in_use()
         if chain is not None:
             require(chain, names)
-        settings = _of_chain(Settings(**{"chain": chain, **overrides}), overrides)
+        settings = with_own_database(Settings(**{"chain": chain, **overrides}), overrides)
         mask.add(secrets(Settings, settings))
         return settings
     except ValidationError as error:
         for given in (overrides, *(source() for source in given_by(Settings).sources.values())):
             mask.add(secrets(Settings, given))
         first = error.errors(include_input=False, include_url=False)[0]
-        name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
+        name = PREFIX + "__".join(str(part).upper() for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            raise _unknown(name, file) from None
-        raise ConfigurationError(name, first["msg"], f"Correct it in {_where(name, file)}.") from None
+            raise unknown(name, file) from None
+        raise ConfigurationError(name, first["msg"], f"Correct it in {where_given(name, file)}.") from None
     except ValueError as error:  # a mapping of the environment or a TOML file that does not parse
         if found := _no_json():
             name, why, example = found
@@ -92,113 +90,12 @@ def read_settings(**overrides: Any) -> Settings:
         raise ConfigurationError("the settings", f"they cannot be read: {error}", "Correct the environment.") from None
 
 
-def _of_chain(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """A chain has a database of its own beside the shared one, `…_NAME`, and a folder of the lake, unless its section names others.
-
-    The requests of all are counted in the shared database.
-    """
-    if settings.chain is None:
-        return settings
-    chain, database, given = settings.place_of_its_own, settings.database_url, given_by(Settings)
-    own = {name for source in given.own.values() for name in source()} - set(overrides)
-    more: dict[str, Any] = {}
-    if database is not None:
-        shared = settings.rate_limit.database_url or _database_in(
-            overrides, *(source() for source in given.shared.values())
-        )
-        if shared is None:
-            raise ConfigurationError(
-                "SHELFSYNC_RATE_LIMIT__DATABASE_URL",
-                f"the chain {settings.chain} has a database of its own, and none is named in which all chains count their requests",
-                "Set it for all chains, or SHELFSYNC_DATABASE_URL.",
-            )
-        more["rate_limit"] = settings.rate_limit.model_copy(update={"database_url": shared})
-        if chain is not None and "database_url" not in own:
-            more["database_url"] = database_of_chain(database, chain)
-    if chain is not None and "lake_url" not in own:
-        more["lake_url"] = f"{settings.lake.rstrip('/')}/{chain}"
-    return settings.model_copy(update=more)
-
-
-def _database_in(*given: Mapping[str, Any]) -> SecretStr | None:
-    """The first database that one of these names."""
-    address = next((one["database_url"] for one in given if one.get("database_url") is not None), None)
-    return SecretStr(str(address)) if isinstance(address, str) else address
-
-
-def database_of_chain(shared: SecretStr, chain: str) -> SecretStr:
-    """The address of a chain's database beside the shared one. A ConfigurationError if PostgreSQL would cut its name."""
-    address = urlsplit(shared.get_secret_value())
-    base = address.path.strip("/")
-    name = f"{base}_{chain}"
-    if not base or len(name.encode()) > _DATABASE_NAME_MAX:
-        raise ConfigurationError(
-            "SHELFSYNC_DATABASE_URL",
-            f"the chain {chain} has no database: {name!r} is longer than {_DATABASE_NAME_MAX} bytes"
-            if base
-            else "it names no database",
-            f"Name a database with a shorter name, or set SHELFSYNC_CHAINS__{chain.upper()}__DATABASE_URL.",
-        )
-    return SecretStr(address._replace(path=f"/{name}").geturl())
-
-
-def _reject_unknown(file: Path) -> None:
-    """Raises the error about the first variable that was meant as a setting, and warns of the others."""
-    for name in _unknown_names():
-        if "__" in name or _nearest(name):
-            raise _unknown(name, file)
-    for line in unknown_lines():
-        log.warning("%s", line)
-
-
-def _reject_slips(sections: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Raises the error about a name that is no chain and that was meant for the chain in use, or for any."""
-    chain = chain_in_use()
-    for name, error in slips(sections).items():
-        if chain is None or chain == name or meant_by(name, names) == chain:
-            raise error
-
-
-def unknown_lines() -> list[str]:
-    """A line for each variable that is no setting and resembles none closely, and for each name that is no chain.
-
-    Another program may have set the variable, or another chain is meant, so it is no error of the chain in use.
-    """
-    lines = [str(error) for error in chain_slips().values()]
-    for name in _unknown_names():
-        same = [known for known in _names(Settings) if known.endswith(f"__{_setting_of(name)}")]
-        meant = f"; the nearest is {_PREFIX}{same[0]}" if same else ""
-        lines.append(f"{name} is set, and there is no such setting{meant}. `shelfsync config show` lists all settings")
-    return lines
-
-
-def _unknown_names() -> list[str]:
-    """Variables of the environment whose section is none of shelfsync's. pydantic ignores them."""
-    known = {*map(str.upper, Settings.model_fields), *file_variables(Settings)}
-    return [name for name in _variables() if not {_setting_of(name), _setting_of(name).partition("__")[0]} & known]
-
-
-def _variables() -> list[str]:
-    """Variables of the environment for the chain in use and for all chains: a slip of the pen in another's stops that one alone."""
-    chain = chain_in_use()
-    ours = sorted(name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
-    mine = chain and variables_of(chain)
-    return [name for name in ours if not name.startswith(OF_CHAINS) or (mine and f"{name}__".startswith(mine))]
-
-
-def _setting_of(variable: str) -> str:
-    """The setting that a variable was meant for, as the environment spells it: without the prefix of shelfsync and of a chain."""
-    if variable.startswith(OF_CHAINS):
-        return variable.removeprefix(OF_CHAINS).partition("__")[2]
-    return variable.removeprefix(_PREFIX)
-
-
 def _no_json() -> tuple[str, str, str] | None:
     """The first variable of mappings or sections whose value is no JSON, why, and an example; the value itself may be a secret."""
     values = {name.upper(): value for name, value in os.environ.items()}
-    for name in _variables():
+    for name in variables():
         model: Any = Settings
-        for part in _setting_of(name).lower().split("__"):
+        for part in setting_of(name).lower().split("__"):
             model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
         if example := _example(model):
             try:
@@ -215,35 +112,6 @@ def _example(kind: Any) -> str | None:
         return '{"sku": "item_code"}' if get_origin(kind) is dict else None
     fields = f'{{"{next(iter(section.model_fields))}": …}}'
     return f"[{fields}]" if get_origin(kind) is tuple else fields
-
-
-def _unknown(name: str, file: Path) -> ConfigurationError:
-    """The error about a name that no setting has."""
-    near = _nearest(name)
-    meant = f"; the nearest is {_PREFIX}{near}" if near else ""
-    remedy = f"Correct it in {_where(name, file)}. `shelfsync config show` lists all settings."
-    return ConfigurationError(name, f"there is no such setting{meant}", remedy)
-
-
-def _where(name: str, file: Path) -> str:
-    """What sets this name: the environment has priority over the file, and may have a whole section as JSON."""
-    given = {*map(str.upper, os.environ), *(_PREFIX + _setting_of(variable.upper()) for variable in os.environ)}
-    parts = name.split("__")
-    return "the environment" if any("__".join(parts[:n]) in given for n in range(1, len(parts) + 1)) else str(file)
-
-
-def _nearest(name: str) -> str | None:
-    """The setting that was probably meant."""
-    found = difflib.get_close_matches(_setting_of(name), list(_names(Settings)), n=1, cutoff=0.7)
-    return found[0] if found else None
-
-
-def _names(model: type[BaseModel]) -> Iterator[str]:
-    """Every section and setting as the environment spells it, without the prefix."""
-    for name, field in model.model_fields.items():
-        yield name.upper()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from (f"{name.upper()}__{inner}" for inner in _names(field.annotation))
 
 
 def shown_settings() -> list[dict[str, Any]]:

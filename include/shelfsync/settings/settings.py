@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from shelfsync.chains import chain_that_was_alone, sections_of
-from shelfsync.chosen_chain import OWN_SECTIONS, OWN_SETTINGS, chain_in_use, variables_of
 from shelfsync.settings.alerts import AlertSettings
 from shelfsync.settings.catalog import (
     DriftSettings,
@@ -35,9 +27,9 @@ from shelfsync.settings.installation import HousekeepingSettings, LocalSettings,
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.port import check_port
+from shelfsync.settings.precedence import given_by
 from shelfsync.settings.promotions import PromotionSettings
-from shelfsync.settings.secret_files import Environment
-from shelfsync.settings_file import HOME, config_file, read_file
+from shelfsync.settings_file import HOME
 
 
 class Settings(BaseSettings):
@@ -145,50 +137,3 @@ class Settings(BaseSettings):
     def place_of_its_own(self) -> str | None:
         """The chain behind the names of its database and its folder of the lake; None: it has those of the installation."""
         return None if self.was_alone else self.chain
-
-
-@dataclass(frozen=True)
-class Given:
-    """Where settings are given, by its name for people: for the chain in use alone (nothing without one), and for all chains."""
-
-    own: dict[str, PydanticBaseSettingsSource]
-    shared: dict[str, PydanticBaseSettingsSource]
-
-    @property
-    def sources(self) -> dict[str, PydanticBaseSettingsSource]:
-        """All of them: what is given for the chain alone goes before what all chains share."""
-        return self.own | self.shared
-
-
-def given_by(settings_cls: type[BaseSettings]) -> Given:
-    """What environment and file give. The chain that was alone has all that is given for the installation; the others what may be shared."""
-    file, chain, shared = config_file(), chain_in_use(), read_file()
-    everything = chain is not None and chain == chain_that_was_alone(shared)
-    of_chain = sections_of(shared).get(chain or "", {})
-    shared.pop("chains", None)
-    if chain is None:
-        of_all = {
-            "environment": Environment(settings_cls),
-            f"file {file}": InitSettingsSource(settings_cls, shared),
-        }
-        return Given({}, of_all)
-    own = {
-        "environment of the chain": Environment(settings_cls, env_prefix=variables_of(chain)),
-        f"file {file}, [chains.{chain}]": InitSettingsSource(settings_cls, of_chain),
-    }
-    texts = {"environment": Environment(settings_cls)(), f"file {file}": shared}
-    return Given(
-        own,
-        {
-            name: InitSettingsSource(settings_cls, given if everything else _that_may_be_shared(given))
-            for name, given in texts.items()
-        },
-    )
-
-
-def _that_may_be_shared(given: dict[str, Any]) -> dict[str, Any]:
-    found = {name: value for name, value in given.items() if name not in OWN_SECTIONS}
-    for section, own in OWN_SETTINGS.items():
-        if isinstance(inner := found.get(section), dict):
-            found[section] = {name: value for name, value in inner.items() if name not in own}
-    return found

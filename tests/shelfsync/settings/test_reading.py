@@ -119,42 +119,6 @@ def test_a_section_that_is_no_json_is_named_with_an_example(monkeypatch, name, e
     assert example in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("SHELFSYNC_PLATFORM__ITEM_KY", "the nearest is SHELFSYNC_PLATFORM__ITEM_KEY"),
-        ("SHELFSYNC_RATELIMIT__SCOPE", "the nearest is SHELFSYNC_RATE_LIMIT__SCOPE"),
-        ("SHELFSYNC_GUARDS__NEW_SKU__MAX_ROWS", "the nearest is SHELFSYNC_GUARDS__NEW_SKUS"),
-        ("SHELFSYNC_WEATHER__IN_ROME", "there is no such setting. Correct"),
-        ("SHELFSYNC_GUARD__MASS_REMOVAL__MAX_SHARE", "the nearest is SHELFSYNC_GUARDS__MASS_REMOVAL__MAX_SHARE"),
-        ("SHELFSYNC_DATABASE", "the nearest is SHELFSYNC_DATABASE_URL"),
-        ("SHELFSYNC_HOEM", "the nearest is SHELFSYNC_HOME"),
-        ("shelfsync_webhook_secret", "the nearest is SHELFSYNC_WEBHOOK__SECRET"),
-    ],
-)
-def test_a_name_that_no_setting_has_is_an_error_with_the_nearest_one(monkeypatch, wrong, message):
-    monkeypatch.setenv(wrong, "0")
-    with pytest.raises(ConfigurationError, match=f"there is no such setting.*{message}|{message}"):
-        read_settings()
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        (
-            "SHELFSYNC_SCOPE",
-            "SHELFSYNC_SCOPE is set, and there is no such setting; the nearest is SHELFSYNC_RATE_LIMIT__SCOPE.",
-        ),
-        ("SHELFSYNC_PORT_8480_TCP", "SHELFSYNC_PORT_8480_TCP is set, and there is no such setting."),
-    ],
-)
-def test_a_name_that_another_program_may_have_set_is_a_warning(monkeypatch, caplog, name, line):
-    monkeypatch.setenv(name, "canary")
-    read_settings()
-    assert line in caplog.text
-    assert "canary" not in caplog.text
-
-
 def test_a_relative_state_folder_is_an_error_that_names_the_whole_path(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHELFSYNC_HOME", "state")
@@ -192,36 +156,6 @@ def test_an_error_of_the_platform_has_one_remedy_the_setting(make_world, erp):
         assert "Check chain" not in caught.value.problem
         assert "Try again" not in caught.value.problem
         assert ".." not in str(caught.value)
-
-
-def test_what_the_file_sets_is_corrected_there_and_what_the_environment_sets_here(monkeypatch, tmp_path):
-    file = tmp_path / "shelfsync.toml"
-    file.write_text("[sync]\nvendors_per_shard = 'many'\n", encoding="utf-8")
-    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
-    with pytest.raises(ConfigurationError) as caught:
-        read_settings()
-    assert caught.value.remedy == f"Correct it in {file}."
-    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS_PER_SHARD", "some")
-    with pytest.raises(ConfigurationError) as caught:
-        read_settings()
-    assert caught.value.remedy == "Correct it in the environment."
-
-
-def test_a_wrong_section_in_the_file_is_an_error_with_the_nearest_one(monkeypatch, tmp_path):
-    file = tmp_path / "shelfsync.toml"
-    file.write_text("[rate_limits]\nscope = 'token'\n", encoding="utf-8")
-    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
-    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_RATE_LIMITS: .*the nearest is SHELFSYNC_RATE_LIMIT\."):
-        read_settings()
-
-
-def test_a_configuration_file_is_read_below_the_environment(monkeypatch, tmp_path):
-    file = tmp_path / "shelfsync.toml"
-    file.write_text('[platform]\nchain = "from-file"\nbase_url = "https://from.file"\n', encoding="utf-8")
-    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
-    monkeypatch.setenv("SHELFSYNC_PLATFORM__CHAIN", "from-environment")
-    settings = read_settings()
-    assert (settings.platform.chain, settings.platform.base_url) == ("from-environment", "https://from.file")
 
 
 def test_a_configuration_file_that_is_not_there_or_does_not_parse_is_named(monkeypatch, tmp_path):
