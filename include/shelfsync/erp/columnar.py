@@ -15,10 +15,12 @@ import sqlalchemy as sa
 from shelfsync.erp.text import CHARACTERS_MAX, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     import psycopg
+    from psycopg.pq.abc import PGconn
+    from psycopg.waiting import Ready, Wait
 
 PART_BYTES = 32 * 2**20
 """A part with long texts ends before its number of rows."""
@@ -69,15 +71,14 @@ class Copy:
         Raises what a cursor raises: sqlalchemy.exc.DBAPIError, and ValueError for what cannot be separated.
         """
         with _errors(self._connection), contextlib.ExitStack() as stack:
+            driver, ended = _driver(self._connection), False
             with time_limit():
-                copy = stack.enter_context(_driver(self._connection).cursor().copy(self._statement))
-                received = iter(copy)
-            while True:
+                stack.enter_context(driver.cursor().copy(self._statement))
+            while not ended:
                 with time_limit():
-                    lines = _lines(received, rows)
-                if not lines:
-                    return
-                yield _separated(lines, self._readers), len(lines)
+                    lines, ended = driver.wait(_lines(driver.pgconn, rows))
+                if lines:
+                    yield _separated(lines, self._readers), len(lines)
 
 
 def _driver(connection: sa.Connection) -> psycopg.Connection[Any]:
@@ -85,17 +86,50 @@ def _driver(connection: sa.Connection) -> psycopg.Connection[Any]:
     return driver
 
 
-def _lines(received: Iterator[Any], rows: int) -> list[bytes]:
-    """The next rows; PostgreSQL sends each as a message of its own."""
+def _lines(pgconn: PGconn, rows: int) -> Generator[Wait, Ready | int, tuple[list[bytes], bool]]:
+    """The next rows, and whether they are the last. PostgreSQL sends each as a message of its own.
+
+    The driver's own iterator costs more than the row: it begins to wait for each message, also for those that are here already.
+    """
     lines: list[bytes] = []
     size = 0
-    for message in received:
-        line = bytes(message)
-        lines.append(line)
-        size += len(line)
-        if len(lines) == rows or size > PART_BYTES:
+    while len(lines) < rows and size <= PART_BYTES:
+        length, message = pgconn.get_copy_data(1)
+        if length > 0:
+            lines.append(bytes(message))
+            size += length
+        elif length == 0:
+            yield from _more(pgconn)
+        else:
+            yield from _end(pgconn)
+            return lines, True
+    return lines, False
+
+
+def _end(pgconn: PGconn) -> Generator[Wait, Ready | int, None]:
+    """Takes the server's last word on a COPY; raises the driver's error if it failed."""
+    from psycopg import pq
+    from psycopg.errors import error_from_result
+
+    failed = None
+    while True:
+        while pgconn.is_busy():
+            yield from _more(pgconn)
+        result = pgconn.get_result()
+        if result is None:
             break
-    return lines
+        if result.status != pq.ExecStatus.COMMAND_OK:
+            failed = result
+    if failed is not None:
+        raise error_from_result(failed, encoding="utf-8")
+
+
+def _more(pgconn: PGconn) -> Generator[Wait, Ready | int, None]:
+    from psycopg.waiting import Wait
+
+    while not (yield Wait.R):
+        pass
+    pgconn.consume_input()
 
 
 def _separated(lines: list[bytes], readers: Sequence[Callable[[pa.Array], pa.Array] | None]) -> list[pa.Array]:

@@ -24,7 +24,7 @@ from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.store.object_store import ObjectStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -36,8 +36,17 @@ _CHUNK_BYTES = 1 << 20
 _ON_S3 = re.compile(r"s3a?://[^@?]+")
 """An address without credentials and options, which obstore reads; any other is fsspec's."""
 
-_UNIQUE = frozenset({"sku", "barcode"})
+_UNIQUE = frozenset({"sku", "barcode", "row_number"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
+
+
+def how_written(columns: Sequence[str]) -> dict[str, Any]:
+    """What Parquet files of these columns have in common, as pyarrow's options: rows are looked for by their SKU alone."""
+    return {
+        "compression": "zstd",
+        "use_dictionary": [name for name in columns if name not in _UNIQUE],
+        "write_statistics": [name for name in columns if name == "sku"],
+    }
 
 
 def segment(name: str) -> str:
@@ -90,9 +99,8 @@ class Lake:
         """
         import pyarrow.parquet as pq
 
-        coded = [name for name in table.column_names if name not in _UNIQUE]
         with self.staged(kind, vendor, ".parquet", digest) as staged:
-            pq.write_table(table, staged.file, compression="zstd", row_group_size=1 << 20, use_dictionary=coded)
+            pq.write_table(table, staged.file, row_group_size=1 << 20, **how_written(table.column_names))
         return staged.path
 
     def table_path(self, kind: str, vendor: str, digest: str) -> str:

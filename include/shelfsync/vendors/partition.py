@@ -80,20 +80,19 @@ class Partition:
 
         trimmed = pc.utf8_trim(chunk["vendor"], characters=" \t\r\n").combine_chunks()  # CHAR(n) columns come padded
         chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)
-        nameless = unusable(trimmed)
-        if nameless.any():
+        codes = trimmed.dictionary_encode()
+        if codes.null_count or unusable(codes.dictionary).any():
+            nameless = unusable(trimmed)
             names = self._stores_of(trimmed, nameless)
             nameless = unusable(names)
             self._keep_nameless(chunk.filter(pa.array(nameless)))
             chunk = chunk.filter(pa.array(~nameless))
-            trimmed = names.filter(pa.array(~nameless))
+            codes = names.filter(pa.array(~nameless)).dictionary_encode()
         if chunk.num_rows == 0:
             return
         self.named_rows += chunk.num_rows
-        codes = trimmed.dictionary_encode()
         names = codes.dictionary.to_pylist()
-        order = pc.array_sort_indices(codes.indices)
-        ordered = chunk if len(names) == 1 else chunk.take(order)
+        ordered = chunk if _is_sorted(codes.indices) else chunk.take(pc.array_sort_indices(codes.indices))
         counts = pc.value_counts(codes.indices)
         sizes = dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
         start = 0
@@ -202,11 +201,13 @@ class Partition:
 
         from shelfsync.rows.digest import RowsDigest
         from shelfsync.schemas import RAW
+        from shelfsync.store.lake import how_written
 
+        schema = self._schema or RAW
         digest = RowsDigest() if self._schema is None else None
         with (
             self._lake.staged(self._kind, name, ".parquet") as staged,
-            pq.ParquetWriter(staged.file, self._schema or RAW, compression="zstd") as writer,
+            pq.ParquetWriter(staged.file, schema, **how_written(schema.names)) as writer,
         ):
             for part in self._pieces(name):
                 writer.write_table(part)
@@ -215,3 +216,8 @@ class Partition:
         if digest is not None:
             self.digests[staged.path] = digest.value()
         return staged.path
+
+
+def _is_sorted(numbers: pa.Array) -> bool:
+    found = numbers.to_numpy()
+    return bool((found[1:] >= found[:-1]).all())
