@@ -77,9 +77,11 @@ def cpu_of_server(home: Path) -> Callable[[], float]:
     server = psutil.Process(EmbeddedPostgres(home / "server").status().pid)
 
     def seconds() -> float:
-        times = server.cpu_times()
-        living = sum(sum(child.cpu_times()[:2]) for child in server.children())
-        return float(times.children_user + times.children_system + living)
+        while True:
+            times = server.cpu_times()
+            with contextlib.suppress(psutil.NoSuchProcess):  # one has ended since: its time is the server's now
+                living = sum(sum(child.cpu_times()[:2]) for child in server.children())
+                return float(times.children_user + times.children_system + living)
 
     return seconds
 

@@ -15,7 +15,8 @@ STAGES = {
             export.STAGE,
             upload.STAGE,
             steps.PATH,
-            sync.STAGE,
+            sync.LARGE,
+            sync.SMALL,
             tools.STAGE,
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from benchmarks.chain import VENDOR_ROWS
 from benchmarks.server import cpu_of_process, cpu_of_server, database
 from benchmarks.stage import Stage, Target, Way, peers_on_path
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 SELECT = "SELECT vendor, sku, price, quantity, active FROM stock"
 _MADE = (
-    "CREATE TABLE stock AS SELECT 'store-' || lpad((i / 50000)::text, 4, '0') AS vendor, lpad(mod(i, 50000)::text, 8, '0') AS sku,"
+    "CREATE TABLE stock AS SELECT 'store-' || lpad((i / {each})::text, 4, '0') AS vendor, lpad(mod(i, {each})::text, 8, '0') AS sku,"
     " (mod(i, 9973) + 1)::numeric(10, 2) / 100 AS price, mod(i, 97) AS quantity, mod(i, 11) > 0 AS active FROM generate_series(0, {last}) AS i"
 )
 
@@ -36,12 +37,12 @@ def cursor(chain: Chain, meter: Meter) -> Answer:
     return _extracted(chain, meter)
 
 
-def plain_copy(chain: Chain, meter: Meter) -> Answer:
+def plain_copy(chain: Chain, meter: Meter, rows_each: int = VENDOR_ROWS) -> Answer:
     """COPY TO STDOUT, read to its end and thrown away."""
     import psycopg
 
     size = 0
-    with erp(chain) as address, psycopg.connect(address) as connection:
+    with erp(chain, rows_each) as address, psycopg.connect(address) as connection:
         meter.others = cpu_of_process(connection.info.backend_pid)
         with meter, connection.cursor().copy(f"COPY ({SELECT}) TO STDOUT") as copy:
             for line in copy:
@@ -102,11 +103,11 @@ def _sample(table: pa.Table) -> str:
 
 
 @contextlib.contextmanager
-def erp(chain: Chain) -> Iterator[str]:
-    """The address of a database with as many rows as the chain has."""
+def erp(chain: Chain, rows_each: int = VENDOR_ROWS) -> Iterator[str]:
+    """The address of a database with as many rows as the chain has, so many of each vendor."""
     with database(chain.folder) as engine:
         with engine.begin() as connection:
-            connection.exec_driver_sql(_MADE.format(last=chain.rows - 1))
+            connection.exec_driver_sql(_MADE.format(each=rows_each, last=chain.rows - 1))
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE stock")
         engine.dispose()
