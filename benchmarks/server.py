@@ -104,11 +104,11 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
     with engine.begin() as connection:
         partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
         run_id = runs.open_run(connection, key="bench", kind="full", vendors=(), dry_run=False)
-        record.VENDOR.copy(connection, vendors)
         record.RUN.copy(connection, [run_id])
         for vendor in vendors:
             generation = vendor_runs.next_generation(connection)
             vendor_runs.begin(connection, run_id, vendor, generation=generation, raw_path="raw")
+            record.VENDOR.copy(connection, [vendor])
             batches.plan(
                 connection,
                 run_id=run_id,
