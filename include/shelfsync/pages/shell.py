@@ -5,15 +5,16 @@ What a user may do is in `rights`, what a user sends in `form`.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl, unquote
 
 import fastapi
+import sqlalchemy as sa
 from fastapi import APIRouter, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from markupsafe import Markup, escape
@@ -24,6 +25,7 @@ from shelfsync import display
 from shelfsync.alerts.steps.lists import severe
 from shelfsync.invisible_characters import plain_lines
 from shelfsync.platform import kill_switch
+from shelfsync.store.metadata import instant
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:
@@ -52,11 +54,12 @@ def show(
 
     `of_store`: the one store that the page is about; it tells of no other that is paused.
     """
-    html = _environment().get_template(template)
+    html, as_of = _environment().get_template(template), dt.datetime.now(dt.UTC)
     # neither an error page nor the page before the chains has a ledger to ask
     if status_code < HTTP_400_BAD_REQUEST and hasattr(request.app.state, "opened"):
         with context(request).engine.connect() as connection:
             off = kill_switch.stops(connection)
+            as_of = connection.execute(sa.select(instant())).scalar_one()
         values.setdefault("paused", pauses(off, of_store))
         values.setdefault("severe", severe(context(request)))
     text = html.render(
@@ -66,6 +69,8 @@ def show(
         feeds=getattr(request.state, "feeds", ()),
         menu=request.app.state.menu,
         here=request.scope.get("path", ""),
+        as_of=as_of,
+        may_be_read_again=request.method == "GET",
         **values,
     )
     return HTMLResponse(text, status_code=status_code)
@@ -156,7 +161,7 @@ def _shown(value: object) -> str:
             return f"{value:,}"
         case Decimal():
             return f"{value.normalize():f}" if value % 1 else f"{value:.2f}"
-        case datetime():
+        case dt.datetime():
             return display.instant(value)
         case _:
             return str(value)

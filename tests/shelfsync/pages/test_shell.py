@@ -7,14 +7,17 @@ import re
 from decimal import Decimal
 
 import pytest
+import sqlalchemy as sa
 from fastapi import HTTPException, Request
 from fastapi.testclient import TestClient
 
+from shelfsync import display
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
 from shelfsync.pages.rights import Viewer
 from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, shown, with_commands
 from shelfsync.platform.kill_switch import Stop
+from shelfsync.store.metadata import instant
 
 
 def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, browse):
@@ -44,6 +47,20 @@ def test_every_link_holds_below_the_place_where_the_pages_are_mounted(world, bro
     text = browse(world.app).get("/").text
     assert 'href="/shelfsync/pages/pages.css"' in text
     assert browse(world.app).get("/pages.css").headers["content-type"].startswith("text/css")
+
+
+def _second(engine):
+    with engine.connect() as connection:
+        return display.instant(connection.execute(sa.select(instant())).scalar_one())
+
+
+def test_a_page_states_when_it_was_made_and_is_read_again_by_a_link_to_itself(world, browse):
+    engine, pages = world.app.context.engine, browse(world.app)
+    before = _second(engine)
+    made = re.search(r'As of <time>(.+ UTC)</time>\. <a href="">Read again</a>', pages.get("/holds?state=open").text)[1]
+    assert before <= made <= _second(engine)
+    refused = pages.post("/switches/pause", data={"scope": "all"})
+    assert ("As of" in refused.text, "Read again" in refused.text) == (True, False), "no address to read again"
 
 
 def test_a_user_without_a_login_sees_the_reason_and_nothing_else(world):
