@@ -70,11 +70,15 @@ def fill(world):
 
 @pytest.fixture
 def shown(make_world):
-    """A chain with something on each page: a hold, rejections, quarantine, differences, a paused store, alerts open and over, a promotion, an order."""
+    """A chain with something on each page: a hold, rejections, quarantine, differences, a paused store, alerts open and over, a promotion, an order.
+
+    Its last run is at work.
+    """
     world = make_world(**SETTINGS)
     with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's
         order = beside.submit(fill, world).result()
+    at_work = world.app.open_run("delta", "test/at-work", ())
     assert [len(world.rows(f"SELECT FROM warehouse.{table}")) for table in ("customer_order", "promotion")] == [1, 1]
     app = create_app(lambda: world.app.context, guard, start_run=lambda *_: None)
     with serving(uvicorn.Config(app, log_level="warning")) as served:
-        yield served, addresses(order)
+        yield served, [*addresses(order), f"/runs/{at_work}"]

@@ -48,7 +48,8 @@ PAGES = (
 )
 """In the order of the menu."""
 
-STYLE = Path(__file__).parent / "static" / "pages.css"
+STATIC = {"pages.css": "text/css", "pages.js": "text/javascript"}
+"""The files of the folder `static`, each with its type."""
 
 
 def create_app(
@@ -75,8 +76,9 @@ def create_app(
 
 
 def add_frame(app: FastAPI, shown_in: Display | None = None) -> None:
-    """What every application of pages has: the style sheet, the headers, and a page for each error."""
-    app.add_api_route("/pages.css", _style, include_in_schema=False)
+    """What every application of pages has: style sheet and script, the headers, and a page for each error."""
+    for name, media_type in STATIC.items():
+        app.add_api_route(f"/{name}", _file(name, media_type))
     app.add_exception_handler(HTTPException, _denied)
     app.add_exception_handler(ShelfsyncError, _broken)
     app.add_exception_handler(RequestValidationError, _unreadable)
@@ -86,8 +88,11 @@ def add_frame(app: FastAPI, shown_in: Display | None = None) -> None:
         app.middleware("http")(partial(_show_in, shown_in))
 
 
-def _style() -> FileResponse:
-    return FileResponse(STYLE, media_type="text/css")
+def _file(name: str, media_type: str) -> Callable[[], FileResponse]:
+    def file() -> FileResponse:
+        return FileResponse(Path(__file__).parent / "static" / name, media_type=media_type)
+
+    return file
 
 
 async def _add_headers(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:

@@ -28,6 +28,8 @@ ROWS = 50
 """Runs on a page: the numbers of each are counted over its stores."""
 STORES = 200
 """Stores of a run that its page names, those with an error first."""
+AGAIN_S = 10
+"""After so many seconds the page of a run at work reads it again."""
 
 _COUNTS = {
     Stage.EXTRACTED: "rows_read",
@@ -92,6 +94,7 @@ def run(request: Request, number: Number) -> HTMLResponse:
         more=len(stores) - STORES,
         funnel=funnel(found, observed(app, number, found["accepted"])),
         at_work=found["state"] == RunState.RUNNING and found["alive"],
+        again_s=AGAIN_S,
         in_airflow=_in_airflow(found["run_key"]),
     )
 

@@ -1,4 +1,4 @@
-"""What all pages share. The frame around them: one layout, one style sheet, no script, nothing from another host.
+"""What all pages share. The frame around them: one layout, one style sheet, one script, nothing from another host.
 
 What a user may do is in `rights`, what a user sends in `form`.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shelfsync.platform.kill_switch import Stop
 
 HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'self'; base-uri 'none'",
+    "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'self'; base-uri 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
