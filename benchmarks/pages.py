@@ -55,6 +55,7 @@ PAGES = (
         "/products?sku=sku-0777",
         "/search?q=sku-0777",
         "/search?q=sku-0777&vendor=store-1",
+        "/search/suggestions?q=sku-0777",
         "/search/stores?sku=sku-0777",
     ),
     *("/alerts", "/holds", "/rejections", "/rejections?vendor=store-1", "/rejections?sku=sku-0777"),

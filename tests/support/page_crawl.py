@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 SAME_KIND_MAX = 8
 """Pages of one route that are opened: a list links to a page a row."""
-FILES = ("text/css", "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+FILES = (
+    "text/css",
+    "text/csv",
+    "application/json",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 """What a page leads to beside pages."""
 
 
@@ -36,7 +41,10 @@ class Page(HTMLParser):
         had = {name: value or "" for name, value in attrs}
         if tag in {"a", "link"} and "href" in had:
             self.links[urljoin(self.url, had["href"])] = None
-        elif tag == "form":
+        if "data-suggestions" in had:
+            query = urlencode({had["name"]: self.typed.get(had["name"], "")})
+            self.links[f"{urljoin(self.url, had['data-suggestions'])}?{query}"] = None
+        if tag == "form":
             action = urljoin(self.url, had.get("action") or self.url)
             if had.get("method", "get").lower() == "post":
                 self.posts[action] = None

@@ -29,6 +29,7 @@ PATHS = (
     "/products",
     "/products.csv",
     "/search",
+    "/search/suggestions",
     "/search/stores",
     "/search/stores.csv",
     "/drift",
@@ -73,6 +74,6 @@ _QUERIES = (
 
 def addresses(order: str = "nothing") -> list[str]:
     """What a browser shows of each path, with something behind it where there is something; `order`: an order's code."""
-    shown = [path for path in PATHS if not path.endswith((".csv", ".xlsx"))]
+    shown = [path for path in PATHS if not path.endswith((".csv", ".xlsx", "/suggestions"))]
     places = _PLACES | {"/orders/{}": order}
     return [*(path.format(places.get(path, "")) for path in shown), *_QUERIES]

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Query, Request
-from starlette.responses import HTMLResponse, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from shelfsync.catalog.assortment.product_search import MOST, NAMES_OF, search
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.warehouse.product_search import STORES_MAX, STORES_OF_PRODUCT
+from shelfsync.invisible_characters import plain
 from shelfsync.pages.lists import Column, list_file, list_values
 from shelfsync.pages.shell import Page, Text, context, show
 from shelfsync.pages.store import NAMES
 
 SEARCH = Page("/search", "Find a product", ("assortment_export",))
+
+SUGGESTIONS = 10
+"""Products that the field suggests."""
 
 Sku = Annotated[str, Query(min_length=1, max_length=255)]
 _COLUMNS = (
@@ -41,6 +45,14 @@ def find(request: Request, q: Text = "", vendor: Text = "") -> HTMLResponse:
     found = search(app, text, vendor or None)
     values |= {"found": found, "full": len(found) >= MOST, "names_of": NAMES_OF, "stores_max": STORES_MAX}
     return show(request, "search.html", title=SEARCH.title, **values)
+
+
+@SEARCH.router.get("/search/suggestions")
+def suggestions(request: Request, q: Text = "", vendor: Text = "") -> JSONResponse:
+    """The first of the same products while a person types: `[{"sku", "label"}]`. The label has name and barcode."""
+    found = search(context(request), q.strip(), vendor or None, most=SUGGESTIONS)
+    labels = (", ".join(plain(text) for text in (one.name, one.barcode) if text) for one in found)
+    return JSONResponse([{"sku": one.sku, "label": label} for one, label in zip(found, labels, strict=True)])
 
 
 @SEARCH.router.get("/search/stores")

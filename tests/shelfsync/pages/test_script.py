@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import uvicorn
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
@@ -16,6 +18,8 @@ from shelfsync.pages.runs import AGAIN_S
 __all__ = ["browser", "chromium"]
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+PAUSE_MS = 200
+"""Of a person who types, before the field asks."""
 READS = f"This page reads it again every {AGAIN_S} seconds."
 
 
@@ -77,3 +81,30 @@ def test_without_the_script_the_page_of_a_run_at_work_has_a_link_to_itself(world
     page.get_by_role("link", name="Read again").click()
     expect(page.get_by_text("one store is away")).to_be_visible()
     context.close()
+
+
+MARKUP = "<img src=x>"
+NAMED = f"SELECT vendor, sku, price, quantity, active, '{MARKUP} ' || sku AS name FROM stock"
+
+
+def test_a_field_suggests_products_while_a_person_types(make_world, browser):
+    """What the ERP calls a product is a text, whatever it holds."""
+    world = make_world(erp={"sql": NAMED})
+    for store, sku in (("store-001", "a1"), ("store-002", "a2")):
+        world.erp.put(store, sku, "1.00")
+    with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's
+        beside.submit(world.sync, "full").result()
+    with serving(uvicorn.Config(create_app(lambda: world.app.context, guard), log_level="warning")) as address:
+        page = browser.new_page(base_url=address)
+        page.clock.install()
+        page.goto("/search")
+        offered = page.locator("#products option")
+        for store, skus in (("", ["a1", "a2"]), ("store-002", ["a2"])):
+            page.get_by_label("store").fill(store)
+            page.get_by_label("code, barcode or name").fill("img")
+            page.clock.run_for(PAUSE_MS)
+            expect(offered).to_have_count(len(skus))
+            assert [one.get_attribute("value") for one in offered.all()] == skus
+            assert [one.text_content() for one in offered.all()] == [f"{MARKUP} {sku}" for sku in skus]
+        assert page.locator("img").count() == 0
+        page.close()

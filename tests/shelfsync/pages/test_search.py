@@ -77,3 +77,17 @@ def test_a_product_of_several_stores_stands_once_and_leads_to_them(chain, browse
 def test_no_more_than_a_page_of_products_is_found(chain, browse, monkeypatch):
     monkeypatch.setattr(search, "MOST", 1)
     assert found_by(browse(chain.app), q="a")[0] == ["a1"]
+
+
+@pytest.mark.slow
+def test_a_few_products_are_suggested_to_a_person_who_types(chain, browse, monkeypatch):
+    pages = browse(chain.app, may_decide=False, may_stop=False)
+
+    def suggested(**asked):
+        return pages.get("/search/suggestions", params=asked).json()
+
+    assert suggested(q="4006") == [{"sku": "x1", "label": "Rice drink, 4006381333931"}]
+    assert suggested(q="ne", vendor="store-002") == [{"sku": "new", "label": "Milk new 3.5%"}]
+    assert suggested(q=" ") == suggested(q="rice", vendor="store-002") == suggested() == []
+    monkeypatch.setattr("shelfsync.pages.search.SUGGESTIONS", 2)
+    assert len(suggested(q="milk")) == 2

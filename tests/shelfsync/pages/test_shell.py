@@ -69,9 +69,11 @@ def test_a_user_without_a_login_sees_the_reason_and_nothing_else(world):
     def guard(_: Request) -> None:
         raise HTTPException(401, "Not authenticated")
 
-    answer = TestClient(create_app(lambda: world.app.context, guard)).get("/")
-    assert answer.status_code == 401
-    assert "Please log in" in answer.text
+    pages = TestClient(create_app(lambda: world.app.context, guard))
+    for path in ("/", "/search/suggestions?q=a"):
+        answer = pages.get(path)
+        assert answer.status_code == 401
+        assert "Please log in" in answer.text
 
 
 def test_a_context_that_cannot_be_opened_is_reported_in_one_line():

@@ -30,29 +30,30 @@ class Found:
     stores: int
 
 
-def search(context: Context, text: str, vendor: str | None = None) -> list[Found]:
-    """At most MOST products: first those whose code begins like the text, then by barcode, then by name, which has each of its words."""
+def search(context: Context, text: str, vendor: str | None = None, *, most: int | None = None) -> list[Found]:
+    """At most so many products, without a number MOST: first those whose code begins like the text, then by barcode, then by name, which has each of its words."""
     if not text:
         return []
+    most = most or MOST
     skus: list[str] = []
     with context.engine.connect() as connection:
         names = sorted(known_vendors(connection))[:NAMES_OF] if vendor is None else [vendor]
         snapshots = {name: wanted(connection, name) for name in names}
         if vendor is None:
-            skus += product_search.skus_beginning(connection, text, most=MOST)
-            skus += product_search.skus_of_barcodes(connection, text, most=MOST)
+            skus += product_search.skus_beginning(connection, text, most=most)
+            skus += product_search.skus_of_barcodes(connection, text, most=most)
     barcodes: dict[str, str | None] = {}
     at: dict[str, str] = {}
     for name in names:
-        if len(skus) + len(at) < MOST:
-            for sku, barcode in _in_store(context, snapshots[name], text).items():
+        if len(skus) + len(at) < most:
+            for sku, barcode in _in_store(context, snapshots[name], text, most).items():
                 barcodes.setdefault(sku, barcode)
                 at.setdefault(sku, name)
     for name in names:
-        if len(skus) + len(at) < MOST:
-            for sku in product_names.with_words(context, name, text.split(), most=MOST):
+        if len(skus) + len(at) < most:
+            for sku in product_names.with_words(context, name, text.split(), most=most):
                 at.setdefault(sku, name)
-    skus = [*dict.fromkeys([*skus, *at])][:MOST]
+    skus = [*dict.fromkeys([*skus, *at])][:most]
     with context.engine.connect() as connection:
         seen = product_search.stores_of(connection, skus)
     where = {sku: found for sku in skus if (found := vendor or at.get(sku) or seen[sku]["vendor"])}
@@ -65,7 +66,7 @@ def search(context: Context, text: str, vendor: str | None = None) -> list[Found
     ]
 
 
-def _in_store(context: Context, snapshot: str | None, text: str) -> dict[str, str | None]:
+def _in_store(context: Context, snapshot: str | None, text: str, most: int) -> dict[str, str | None]:
     """SKU -> barcode of a store's products whose code or barcode begins like the text; codes come first."""
     if snapshot is None or not context.lake.exists(snapshot):
         return {}
@@ -74,6 +75,6 @@ def _in_store(context: Context, snapshot: str | None, text: str) -> dict[str, st
     rows = context.lake.read_table(snapshot, ["sku", "barcode"])
     found: dict[str, str | None] = {}
     for name in ("sku", "barcode"):
-        here = rows.filter(pc.starts_with(rows[name], text)).slice(0, MOST)
+        here = rows.filter(pc.starts_with(rows[name], text)).slice(0, most)
         found |= {row["sku"]: row["barcode"] for row in here.to_pylist()}
     return found

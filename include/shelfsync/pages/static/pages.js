@@ -1,5 +1,5 @@
 "use strict";
-// The one script of the pages. Without it each page works by "Read again".
+// The one script of the pages. Each page works without it.
 
 // The page of a run at work reads itself again. What holds the focus is left as it is until the run has ended.
 function keepReading(control) {
@@ -29,4 +29,20 @@ function keepReading(control) {
   control.hidden = false;
 }
 
+// A field suggests products while a person types; the form has the store, if one is chosen.
+function suggest(field) {
+  let asked = 0;
+  field.addEventListener("input", () => {
+    const mine = ++asked;
+    setTimeout(async () => {
+      if (mine !== asked || field.value.trim().length < 2) return;
+      const query = new URLSearchParams(new FormData(field.form));
+      const answer = await fetch(`${field.dataset.suggestions}?${query}`).catch(() => null);
+      const found = answer?.ok ? await answer.json() : [];
+      if (mine === asked) field.list.replaceChildren(...found.map((one) => new Option(one.label, one.sku)));
+    }, 200);
+  });
+}
+
 document.querySelectorAll("#keep-reading").forEach(keepReading);
+document.querySelectorAll("[data-suggestions]").forEach(suggest);
