@@ -102,14 +102,16 @@ def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
 
 @HOLDS.router.get("/holds/{number}")
 def hold(
-    request: Request, number: Number, first: First = 0, order: Text = ORDERS[0], category: Text = ""
+    request: Request, number: Number, first: First = 0, order: Text = ORDERS[0], category: Text = "", sku: Text = ""
 ) -> HTMLResponse:
-    """One hold with its rows, or those of a category, 500 a page. The largest price changes come first, unless the address asks for another order."""
+    """One hold with its rows, or those of a category or of some SKUs, 500 a page. The largest price changes come first, unless the address asks for another order."""
     with _errors(order):
-        found = lists.shown(context(request), number, first=first, rows=ROWS + 1, order=order, category=category)
+        found = lists.shown(
+            context(request), number, first=first, rows=ROWS + 1, order=order, category=category, sku=sku
+        )
     after = first + ROWS if len(found["rows_shown"]) > ROWS else None
     known = lists.categories(context(request), found)
-    kept = {"category": category} if category else {}
+    kept = {name: text for name, text in (("category", category), ("sku", sku)) if text}
     return show(
         request,
         "hold.html",
@@ -121,18 +123,20 @@ def hold(
         sorted_by=[(name, urlencode({"order": name, **kept}), name == order) for name in ORDERS],
         path=f"/holds/{number}",
         asked=Asked(kept, "", []),
-        fields=(category_field(known, category),) if known else (),
+        fields=(Field("sku", "SKU begins with"), *((category_field(known, category),) if known else ())),
         hidden={"order": order},
         file_query=urlencode({"order": order, **kept}),
     )
 
 
 @HOLDS.router.get("/holds/{number}/rows.csv")
-def hold_rows(request: Request, number: Number, order: Text = ORDERS[0], category: Text = "") -> StreamingResponse:
-    """All rows of a hold, or those of a category, in this order: for each value the one before and the ERP's."""
+def hold_rows(
+    request: Request, number: Number, order: Text = ORDERS[0], category: Text = "", sku: Text = ""
+) -> StreamingResponse:
+    """All rows of a hold, or those of a category or of some SKUs, in this order: for each value the one before and the ERP's."""
     app = context(request)
     with _errors(order):
-        names, parts = lists.every_row(app, number, order=order, category=category, most=ROWS_OF_FILE)
+        names, parts = lists.every_row(app, number, order=order, category=category, sku=sku, most=ROWS_OF_FILE)
     return rows_file(app, names, parts, f"hold-{number}.csv")
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from html import unescape
 
 import pytest
+
+from csv_answer import rows_of
 
 V = "store-001"
 COLUMNS = """SELECT column_name FROM information_schema.columns
@@ -240,6 +243,21 @@ def test_the_rows_of_a_hold_have_percent_and_value_and_are_sorted_by_them(world,
     assert pages.get("/holds.csv?state=open").text.count("store-001") >= 1
     assert "There is no such hold." in pages.get("/holds?state=expired").text
     assert pages.get(f"/holds/{number}?order=x").status_code == 404
+
+
+def test_a_product_is_found_in_a_hold_by_the_begin_of_its_sku(held, browse):
+    for sku in "abc":
+        held.erp.put(V, sku, "200.00")
+    held.sync("delta")
+    (number,) = held.rows("SELECT max(hold_id) FROM ledger.hold WHERE superseded_by IS NULL")[0]
+    pages = browse(held.app)
+    for begin, skus in (("", ["a", "b", "c"]), ("b", ["b"]), ("B", []), ("%", [])):
+        shown = pages.get(f"/holds/{number}", params={"sku": begin}).text
+        assert re.findall(r"/explain\?vendor=store-001&amp;sku=(\w+)\"", shown) == skus, begin
+    shown = pages.get(f"/holds/{number}?sku=b&order=SKU").text
+    assert 'name="sku" maxlength="255" value="b"' in shown
+    address = re.search(r'href="[^"]*(/holds/\d+/rows\.csv\?[^"]*)"', shown)[1]
+    assert [row["sku"] for row in rows_of(pages.get(unescape(address)))] == ["b"]
 
 
 @pytest.mark.slow

@@ -181,10 +181,11 @@ def shown(
     rows: int | None = None,
     order: str = moves.ORDERS[0],
     category: str = "",
+    sku: str = "",
 ) -> dict[str, Any]:
     """One hold with its decisions, oldest first, and its rows: by default those whose price moves most come first, then by SKU.
 
-    `first` and `rows` select a page of the rows, of a category alone if one is named. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
+    `first` and `rows` select a page of the rows, of a category alone and of SKUs that begin with `sku` alone if these are named. A row has `sku`, its `name` or None, the `facts` of its subject, and each of the
     subject's `values` with the one before (`…_before`). `move` is the new price divided by the old one, None if one is missing;
     `percent` and `value` are those of `moves.in_order`.
     `may_be_approved`: it is open, and no newer extract has other rows. `may_be_reopened`: it is declined or expired instead.
@@ -194,13 +195,13 @@ def shown(
         hold = known_hold(connection, hold_id)
         decided = holds.decisions_of(connection, hold_id)
     subject = context.subjects[hold.subject]
-    table = _in_words(context, hold, _sorted(context, hold, order, category).slice(first, rows))
+    table = _in_words(context, hold, _sorted(context, hold, order, category, sku).slice(first, rows))
     columns = {"facts": subject.facts, "values": subject.values}
     return {**as_values(hold), **columns, "decisions": decided, "rows_shown": table}
 
 
 def every_row(
-    context: Context, hold_id: int, *, order: str, category: str, most: int
+    context: Context, hold_id: int, *, order: str, category: str, sku: str = "", most: int
 ) -> tuple[list[str], Iterator[list[dict[str, Any]]]]:
     """The columns of a file of a hold's rows, and all rows as `shown` has them, `most` at a time. The rows are read and sorted once."""
     with context.engine.connect() as connection:
@@ -208,17 +209,21 @@ def every_row(
     subject = context.subjects[hold.subject]
     pairs = [f"{name}{end}" for name in subject.values for end in ("_before", "")]
     moved = ["percent", "value"] if "price" in subject.values else []
-    table = _sorted(context, hold, order, category)
+    table = _sorted(context, hold, order, category, sku)
     parts = (_in_words(context, hold, table.slice(first, most)) for first in range(0, table.num_rows, most))
     return ["sku", "name", *subject.facts, *pairs, *moved], parts
 
 
-def _sorted(context: Context, hold: Hold, order: str, category: str) -> pa.Table:
-    """The rows of a hold, of a category alone if one is named."""
+def _sorted(context: Context, hold: Hold, order: str, category: str, sku: str) -> pa.Table:
+    """The rows of a hold, of a category alone and of SKUs that begin with `sku` alone if these are named."""
+    import pyarrow.compute as pc
+
     subject = context.subjects[hold.subject]
     held = subject.rows(context, hold)
     if category:
         held = _among(held, subject.skus_of_category(context, hold.vendor, category))
+    if sku:
+        held = held.filter(pc.starts_with(held["sku"], sku))
     return moves.in_order(held, order)
 
 
