@@ -41,9 +41,12 @@ _STATES = {
     "quarantined": "the row cannot be sent",
     "absent": "no longer in the ERP, still on sale",
 }
+_BY_ERP = {"erp_rows": "every row of the ERP", "not_in_erp": "without a row in the ERP"}
 _FIELDS = (
     Field("vendor", "store"),
-    Field("state", "state", {**_WORDS, **{state: _STATES[state] for state in _STATES if state not in GROUPS}}),
+    Field(
+        "state", "state", {**_WORDS, **{state: _STATES[state] for state in _STATES if state not in GROUPS}, **_BY_ERP}
+    ),
     Field("sku", "SKU begins with"),
 )
 _SHOWN = (

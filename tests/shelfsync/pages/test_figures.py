@@ -11,7 +11,7 @@ from sqlalchemy import text as sql
 from csv_answer import rows_of
 from shelfsync.catalog.ledger.vendor_counts import NUMBERS
 from shelfsync.catalog.steps.overview import overview
-from shelfsync.catalog.steps.products import GROUPS
+from shelfsync.catalog.steps.products import BY_ERP, GROUPS
 
 STORES = ("store-001", "store-002", "store-003")
 PRICES = ("1.00", "1.05", "1.10", "900.00", "no price", "-3")
@@ -57,7 +57,7 @@ def act(world, chance):
 
 def counts_of(part):
     """{column of the status: number} of a tile."""
-    pairs = re.findall(r"<dt>([^<]+)</dt><dd>(?:<a [^>]*>)?([\d,]+)(?:</a>)?</dd>", part)
+    pairs = re.findall(r"<dt>([^<]+)</dt><dd><a [^>]*>([\d,]+)</a></dd>", part)
     found = {LABELS.get(label, label): int(number.replace(",", "")) for label, number in pairs}
     return {name: number for name, number in found.items() if name in COUNTED}
 
@@ -86,6 +86,9 @@ def check(world, pages):
         store = pages.get("/store", params={"vendor": vendor}).text
         tile = store.partition('<section class="tile')[2].partition("</section>")[0]
         assert counts_of(tile) == of_tiles[vendor] == known, vendor
+        for name in BY_ERP:
+            file = pages.get("/products.csv", params={"vendor": vendor, "state": name})
+            assert len(rows_of(file)) == row[name], (vendor, name)
     shown = pages.get("/products").text
     for group, names in GROUPS.items():
         number = sum(row[name] for row in status["vendors"] for name in names)

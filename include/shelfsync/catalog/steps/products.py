@@ -43,6 +43,8 @@ GROUPS = {
     "left": ("absent",),
 }
 """The states as a buyer names them: each column of catalog.sku_state is in one, so they add up to all rows."""
+BY_ERP = ("erp_rows", "not_in_erp")
+"""All of them again, by whether the ERP has a row of it."""
 COLUMNS = ("vendor", "sku", "state", "price", "price_on_platform", "active", "active_on_platform", "barcode", "reason")
 """Of a row."""
 STORES = 20
@@ -51,7 +53,7 @@ STORES = 20
 
 @dataclass(frozen=True)
 class Which:
-    """Which products; None: any. `state`: a name of GROUPS or a column of catalog.sku_state. `sku`: how it begins. `category`: as the ERP last named it."""
+    """Which products; None: any. `state`: a name of GROUPS or of BY_ERP, or a column of catalog.sku_state. `sku`: how it begins. `category`: as the ERP last named it."""
 
     state: str | None = None
     vendor: str | None = None
@@ -171,16 +173,16 @@ def _without_vain_questions(connection: Connection, stores: list[Facts], which: 
 
 
 def _of(counted: Counts, state: str | None) -> int:
-    return sum(getattr(counted, name) for name in _columns(state))
+    return sum(getattr(counted, name) for name in ((state,) if state in BY_ERP else _columns(state)))
 
 
 def _columns(state: str | None) -> tuple[str, ...]:
     """The columns of catalog.sku_state that a state names. DataError: none has this name."""
     if state in COUNTED:
         return (state,)
-    if state is not None and state not in GROUPS:
+    if state is not None and state not in (*GROUPS, *BY_ERP):
         raise DataError(f"products: {state!r} is no state. Choose one of {', '.join(GROUPS)}")
-    return COUNTED if state is None else GROUPS[state]
+    return COUNTED if state is None or state in BY_ERP else GROUPS[state]
 
 
 def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | None) -> pa.Table:
@@ -190,6 +192,9 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
     wanted = pa.array(_columns(which.state))
     stated = held.stated.filter(pc.is_in(held.stated["state"], value_set=wanted))
     out = held.quarantined
+    if which.state in BY_ERP:
+        has_row = pc.is_in(stated["sku"], value_set=column(held.snapshot, "sku"))
+        stated = stated.filter(has_row if which.state == "erp_rows" else pc.invert(has_row))
     if which.category:
         of_category = pa.array(skus_of_category(context, facts.vendor, which.category), pa.string())
         stated, out = (table.filter(pc.is_in(table["sku"], value_set=of_category)) for table in (stated, out))
@@ -221,7 +226,7 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
             "row": pa.repeat(pa.scalar(0, pa.int64()), len(skus)),
         }
     )
-    if "quarantined" in wanted.to_pylist():
+    if "quarantined" in wanted.to_pylist() and which.state != "not_in_erp":
         unsent = {"sku": out["sku"], "reason": out["message"], "row": out["row_number"]}
         unsent["state"] = pa.repeat("quarantined", out.num_rows)
         rows = pa.concat_tables([rows, pa.table(unsent)], promote_options="default")
