@@ -64,8 +64,8 @@ class HousekeepingSettings(Section):
     """Orders, their hand-overs and picking results in the ledger. It must be longer than the platform's history (60 days)."""
     quarantine_days: float = Field(14, gt=0)
     """Quarantined rows in the warehouse; each run writes its own."""
-    repeated_outcome_days: float = Field(7, gt=0)
-    """Accepted outcomes in the warehouse that repeat the acknowledged value. Their job keeps the count."""
+    repeated_outcome_days: float = Field(7, ge=0)
+    """Accepted outcomes in the warehouse that repeat the acknowledged value. Their job keeps the count. 0: they are not even written."""
     history_days: float = Field(400, gt=0)
     """Runs, jobs and orders in the warehouse, use of the rate limit and its pauses; pauses of persons stay for good."""
     lake_grace_hours: float = Field(48, ge=1)

@@ -85,7 +85,10 @@ def _stored(
         if end is not None:
             job_row.end(connection, job.job_id, *end, batches.moved(batch.batch_id, BatchState.DONE))
         record.JOB.copy(connection, [job.job_id])
-        record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes), first=first)
+        rows = _warehouse_rows(items, outcomes)
+        if not context.settings.housekeeping.repeated_outcome_days:
+            rows = record.without_repeats(connection, job.job_id, rows)
+        record.load_outcomes(connection, job.job_id, job.vendor, rows, first=first)
 
     return write
 

@@ -142,6 +142,17 @@ def polled_since(connection: Connection, at: dt.datetime, *, most: int) -> int:
     return connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
 
 
+def without_repeats(connection: Connection, job_id: int, rows: pa.Table) -> pa.Table:
+    """The outcomes of one job but the accepted ones that changed nothing, of which the job keeps the count."""
+    import pyarrow.compute as pc
+
+    repeats = pc.and_(pc.equal(rows["state"], "accepted"), pc.equal(rows["change"], "same"))
+    number = pc.sum(repeats).as_py() or 0
+    job = tables.catalog_job
+    connection.execute(job.update().where(job.c.job_id == job_id).values(repeats_removed=number))
+    return rows.filter(pc.invert(repeats)) if number else rows
+
+
 def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table, *, first: bool = False) -> None:
     """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing.
 

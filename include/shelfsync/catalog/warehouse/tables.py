@@ -84,7 +84,7 @@ catalog_job = sa.Table(
     count("unaccounted", "SKUs for which the platform reported no result"),
     number(
         "repeats_removed",
-        "Rows of sku_outcome that housekeeping removed because they repeated the acknowledged values; null: none yet",
+        "Rows that sku_outcome lacks because they repeated the acknowledged values: removed, or never written; null: it has all",
     ),
     text("error", "Why it did not end well"),
     text("end_reported_by", "What reported its end first: webhook or poll; null: neither, or it has not ended"),
@@ -112,7 +112,7 @@ sku_outcome = sa.Table(
     sa.Index("ix_sku_outcome_not_accepted", "vendor", "state", postgresql_where=sa.text("state <> 'accepted'")),
     sa.CheckConstraint("state IN ('accepted', 'rejected', 'unaccounted')", name="state"),
     schema="warehouse",
-    comment="The outcome of each SKU of each job: one row for every SKU sent. Housekeeping removes repeats after some days and counts them in catalog_job. Partitioned by month",
+    comment="The outcome of each SKU of each job: one row for every SKU sent. Repeats go after some days; catalog_job has their number. Partitioned by month",
     postgresql_partition_by="RANGE (known_at)",
 )
 
@@ -126,7 +126,7 @@ quarantine = sa.Table(
     text("field", "What is wrong with the row", primary_key=True),
     text("reason", "The kind of fault, a stable keyword", nullable=False),
     text("message", "The fault in a sentence", nullable=False),
-    text("raw", "The whole row as received, as JSON text", nullable=False),
+    text("raw", "The row as received, as JSON text; of each value at most 240 characters", nullable=False),
     boolean("row_sent", "True: this value alone is left out, and the rest of the row is sent", nullable=False),
     sa.Index("ix_quarantine_vendor_sku", "vendor", "sku"),
     schema="warehouse",
