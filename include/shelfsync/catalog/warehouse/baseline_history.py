@@ -100,6 +100,8 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
 
     `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
     """
+    if rows.num_rows == 0 and not gone:
+        return  # a full sync that repeats all makes no temporary table for each vendor
     connection.execute(
         sa.text(
             "CREATE TEMPORARY TABLE incoming_baseline"

@@ -40,3 +40,12 @@ def test_values_that_are_acknowledged_again_keep_the_job_that_changed_them(engin
     first = after(job_id, again[0])
     assert after(job_id + 1, again[0]) == first
     assert after(job_id + 2, again[1]).job_id == job_id + 2
+
+
+def test_a_job_that_changed_no_value_costs_no_statement(engine, job):
+    _, job_id = job
+    sent = []
+    with engine.begin() as connection:
+        sa.event.listen(connection, "before_cursor_execute", lambda *found: sent.append(found[2]))
+        move_baseline(connection, job_id, "store-001", BASELINE.empty_table())
+    assert sent == []
