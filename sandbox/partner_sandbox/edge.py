@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,13 +18,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from partner_sandbox.clock import SECOND_US
 from partner_sandbox.errors import HINT, ApiError, answer
 from partner_sandbox.exchange import Exchange, caller_of, keep
 from partner_sandbox.faults import Rule
 from partner_sandbox.journal import Entry
+from partner_sandbox.request_limit import rate_key, too_many
 from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.settings import Behaviour
 
 CUT = "partner_sandbox.cut"
 INSIDE = ("/_sandbox", "/portal")
@@ -110,10 +107,10 @@ class Edge:
         behaviour = self._sandbox.behaviour
         headers = Headers(scope=scope)
         now_us = self._sandbox.clock.now_us()
-        key = _rate_key(behaviour.rate_key, scope, headers)
+        key = rate_key(behaviour.rate_key, scope, headers)
         wait_us = self._sandbox.limiter.admit(key, behaviour.requests_per_minute, now_us)
         if wait_us is not None:
-            return _too_many(behaviour, wait_us)
+            return too_many(behaviour, wait_us)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > behaviour.body_max_bytes:
             return too_large(behaviour.body_max_bytes)
@@ -156,23 +153,6 @@ def too_large(body_max_bytes: int) -> ApiError:
     """413. The connection is closed, because the rest of the body is not read."""
     message = f"The request body has more than {body_max_bytes} bytes"
     return ApiError(413, "PAYLOAD_TOO_LARGE", message, {"Connection": "close"}, rule="8", choice="body_max_bytes")
-
-
-def _rate_key(kind: str, scope: Scope, headers: Headers) -> str:
-    address = scope["client"][0] if scope.get("client") else "local"
-    if kind == "token" and "authorization" in headers:
-        return "token " + hashlib.sha256(headers["authorization"].encode()).hexdigest()[:16]
-    parts = scope["path"].split("/")
-    if kind == "chain" and len(parts) > 3 and parts[2] == "chains":
-        return f"chain {parts[3]}"
-    return f"address {address}"
-
-
-def _too_many(behaviour: Behaviour, wait_us: int) -> ApiError:
-    with_header = behaviour.rate_limit_answer == "429_retry_after"
-    after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))} if with_header else {}
-    message = f"No more than {behaviour.requests_per_minute} requests a minute for each {behaviour.rate_key}"
-    return ApiError(429, "TOO_MANY_REQUESTS", message, after, rule="8", choice="requests_per_minute")
 
 
 def _status(rule: Rule) -> Response:

@@ -1,9 +1,9 @@
-"""Every request received and every webhook sent; and the limit: at most so many requests in any sixty seconds."""
+"""Every request received and every webhook sent."""
 
 from __future__ import annotations
 
 import threading
-from collections import defaultdict, deque
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,48 +14,6 @@ from partner_sandbox.exchange import Exchange, exchange, masked
 from partner_sandbox.storage import Storage, metadata
 
 WINDOW_US = 60_000_000
-KEYS_MAX = 10_000
-
-
-class Limiter:
-    """Counts the admitted requests of each key."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seen: defaultdict[str, deque[int]] = defaultdict(deque)
-
-    def admit(self, key: str, limit: int, now_us: int) -> int | None:
-        """None if admitted; otherwise the microseconds until the next permit. Rejected requests do not count."""
-        with self._lock:
-            seen = self._seen[key]
-            while seen and seen[0] <= now_us - WINDOW_US:
-                seen.popleft()
-            if len(self._seen) > KEYS_MAX:
-                self._forget(now_us)
-                seen = self._seen[key]
-            if len(seen) < limit:
-                seen.append(now_us)
-                return None
-            return seen[-limit] + WINDOW_US - now_us
-
-    def _forget(self, now_us: int) -> None:
-        """Forgets callers without a request in the window."""
-        for key in [key for key, seen in self._seen.items() if not seen or seen[-1] <= now_us - WINDOW_US]:
-            del self._seen[key]
-
-    def clear(self) -> None:
-        with self._lock:
-            self._seen.clear()
-
-    def used(self, now_us: int) -> dict[str, int]:
-        """How many each key had in the window that ends now."""
-        with self._lock:
-            return {
-                key: sum(at > now_us - WINDOW_US for at in seen)
-                for key, seen in self._seen.items()
-                if seen and seen[-1] > now_us - WINDOW_US
-            }
-
 
 journal = Table(
     "journal",

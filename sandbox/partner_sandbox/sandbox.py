@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 
 from partner_sandbox.clock import Clock, Work
 from partner_sandbox.faults import Faults
-from partner_sandbox.journal import Journal, Limiter
+from partner_sandbox.journal import Journal
+from partner_sandbox.request_limit import Limiter
 from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.storage import Storage
 

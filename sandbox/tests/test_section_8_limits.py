@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from partner_sandbox.journal import Limiter
+from partner_sandbox.request_limit import Limiter
 from partner_sandbox.settings import behaviour_of
 
 STORE = "store-001"
