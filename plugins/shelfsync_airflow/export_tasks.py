@@ -92,7 +92,7 @@ def look_again(shards: list[dict[str, Any]] | None) -> None:
     """
     from airflow.sdk.exceptions import DagRunTriggerException
 
-    from shelfsync.catalog.steps.export import later_look
+    from shelfsync.catalog.steps.second_look import later_look
 
     context = get_current_context()
     if not shards:

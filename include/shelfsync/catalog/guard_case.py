@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.sales_buffers import sold_out
+from shelfsync.catalog.sold_out import sold_out
 from shelfsync.rows.alignment import aligned, any_of, column, differs
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.guard_case import PRICE_FIELDS, STOCK_FIELDS, Finding, count
 from shelfsync.catalog.guard_thresholds import judged, over
-from shelfsync.catalog.sales_buffers import sold_out
+from shelfsync.catalog.sold_out import sold_out
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import DELTA, FIELDS, completed
 

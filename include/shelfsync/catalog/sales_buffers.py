@@ -32,12 +32,6 @@ def too_little(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.
     return below(quantity, buffer)
 
 
-def sold_out(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
-    """A mask without nulls of the rows that customers cannot buy: no stock, or too little for a known buffer."""
-    nothing = pc.less_equal(quantity, 0).fill_null(False)
-    return pc.or_(nothing, too_little(quantity, buffer, at_buffer).fill_null(False))
-
-
 @dataclass(frozen=True)
 class Buffers:
     """The sales buffers that are known now. `known`: sku and sales_buffer (pieces), unique by sku.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.sales_buffers import sold_out
+from shelfsync.catalog.sold_out import sold_out
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import BASELINE, DELTA, completed
 

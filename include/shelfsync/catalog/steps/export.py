@@ -6,7 +6,6 @@ other (I10).
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,13 @@ from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.vendors import lately_acknowledged
 from shelfsync.catalog.state import RunState
-from shelfsync.catalog.warehouse.drift import drift_counts, too_young
+from shelfsync.catalog.warehouse.drift import drift_counts
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.store_answer import store_answer, unpollable
 from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import Kind, State
-from shelfsync.store.metadata import instant
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
 from shelfsync.vendors.isolation import Skip, StepReport
 from shelfsync.vendors.shards import shards
@@ -170,15 +168,6 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
     sums = {name: sum(getattr(one, name) or 0 for one in found) for name in _SUMS}
     report = {"run": run_key, "state": state, "error": error, "brief": brief, **sums, "drift": drift, "vendors": shown}
     return {**report, "lines": _lines(report)}
-
-
-def later_look(context: Context, run_key: str) -> tuple[list[str], dt.datetime]:
-    """The vendors with values that were accepted too late to show in these exports, and when an export shows them."""
-    with context.engine.connect() as connection:
-        found = export_jobs.of_run(connection, run_key)
-        young = too_young(connection, [one.observation_id for one in found if one.observation_id is not None])
-        now: dt.datetime = connection.execute(sa.select(instant())).scalar_one()
-    return young, now + dt.timedelta(seconds=context.settings.drift.propagation_s)
 
 
 def _why(one: export_jobs.ExportJob) -> str:

@@ -1,9 +1,7 @@
 """When the next request may be sent: slots at equal distances, on the database's clock. Which request it is: `priorities`.
 
 Two rules, the stricter binds:
-- Slots are `(window + jitter) / limit` apart. `limit + 1` of them span at least `window + jitter`, so requests that arrive less
-  than `jitter` after their slots are never more than `limit` in a window. This is what paces: it costs the jitter's share,
-  1.2 s of 61.2, and 98 % of the allowance is used whenever work waits.
+- Slots are so far apart that jitter on the way slows no later request (`jitter`). This is what paces.
 - A request may arrive much later than its slot: a process that starts, a busy machine, a slow network. By when it had arrived
   at the latest is known once its answer is there. A slot is given only when fewer than `limit` requests can have arrived in
   the window before it. This holds without any assumption on speed, as long as a request that was never answered arrived
@@ -13,8 +11,9 @@ Two rules, the stricter binds:
 from __future__ import annotations
 
 import datetime as dt
-import math
 from dataclasses import dataclass
+
+from shelfsync.platform.rate_limit import jitter
 
 ARRIVAL_S_MAX = 30.0
 """A request without an answer has arrived after this, or never will: the client's own timeout of a connection."""
@@ -33,18 +32,18 @@ class Rate:
 
     @property
     def spacing(self) -> dt.timedelta:
-        """The distance of two slots, rounded up to the microsecond, never down."""
-        return dt.timedelta(microseconds=math.ceil((self.window_s + self.jitter_s) * 1_000_000 / self.limit))
+        """The distance of two slots."""
+        return jitter.spacing(self.limit, self.window_s, self.jitter_s)
 
     @property
     def memory(self) -> dt.timedelta:
         """How long a request that arrived in time matters to those after it."""
-        return dt.timedelta(seconds=self.window_s + self.jitter_s)
+        return jitter.memory(self.window_s, self.jitter_s)
 
     @property
     def late_s_max(self) -> float:
         """A holder that wakes up later than this after its slot has lost it."""
-        return self.jitter_s / 2
+        return jitter.late_s_max(self.jitter_s)
 
 
 def next_slot(

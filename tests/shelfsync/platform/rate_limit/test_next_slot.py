@@ -85,14 +85,6 @@ def test_work_that_waits_uses_all_but_the_share_of_the_jitter(rate):
     assert took_s == pytest.approx(rate.window_s + rate.jitter_s, abs=rate.limit * 1e-6)
 
 
-def test_the_default_uses_98_percent_of_60_a_minute():
-    assert Rate(60).spacing == dt.timedelta(seconds=1.02)
-
-
-def test_a_spacing_is_rounded_up_never_down():
-    assert Rate(7, window_s=1, jitter_s=0.1).spacing * 7 >= dt.timedelta(seconds=1.1)
-
-
 def test_a_lowered_limit_holds_from_its_first_slot():
     """Fifty requests of a faster installation are in the window; one that is allowed ten waits till nine of them are left."""
     arrived = [START + n * dt.timedelta(seconds=1) for n in range(50)]
