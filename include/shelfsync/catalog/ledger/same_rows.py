@@ -13,7 +13,7 @@ from shelfsync.catalog.ledger.observations import newest_path
 from shelfsync.catalog.ledger.rejections import rejection
 from shelfsync.catalog.ledger.tables import batch, run, vendor, vendor_run
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.decisions.ledger import holds
+from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.state import Subject
 from shelfsync.platform.jobs.table import OPEN_STATES, job
 from shelfsync.store.bulk import among, any_row, coming
@@ -116,7 +116,7 @@ def _asks(name: sa.ColumnElement[str], approval_hours: float) -> list[sa.ColumnE
         any_row(rejection, rejection.c.vendor == name),
         restorations.is_in_force(name),
         extracts.is_unrestored(name),
-        holds.is_concerned(Subject.CATALOG, name, hours=approval_hours),
+        approvals.is_concerned(Subject.CATALOG, name, hours=approval_hours),
         full_at_work,
     ]
 

@@ -13,7 +13,7 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import as_unrestored_if_any, hidden
 from shelfsync.decisions.hold import Found
-from shelfsync.decisions.ledger import hold_expiry, holds
+from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.vendors.isolation import Skip, StepReport
 
@@ -100,14 +100,16 @@ def _nothing_left(
         )
         if beside.concerned:
             _record(connection, run, row, case, categories_path, beside, ())
-        approved = holds.approved(connection, Subject.CATALOG, row.vendor, hours=context.settings.guards.approval_hours)
+        approved = approvals.approved(
+            connection, Subject.CATALOG, row.vendor, hours=context.settings.guards.approval_hours
+        )
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
 
 
 def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
     """Ends approvals whose rows the extract no longer has. An extract that is not proven complete ends none."""
     if done and runs.is_complete(connection, row.extract_id):
-        holds.spend(connection, [one.hold_id for one in done])
+        approvals.spend(connection, [one.hold_id for one in done])
 
 
 def _guard_vendor(
@@ -319,7 +321,7 @@ class _Decided(NamedTuple):
 
 def _decided(context: Context, connection: Connection, names: Collection[str]) -> dict[str, _Decided]:
     found = {name: _Decided([], []) for name in names}
-    for hold in holds.decided(connection, Subject.CATALOG, names, hours=context.settings.guards.approval_hours):
+    for hold in approvals.decided(connection, Subject.CATALOG, names, hours=context.settings.guards.approval_hours):
         mine = found[hold.vendor]
         (mine.approved if hold.state == HoldState.APPROVED else mine.declined).append(hold)
     return found
@@ -328,7 +330,7 @@ def _decided(context: Context, connection: Connection, names: Collection[str]) -
 def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
     """Approved holds that no run has sent yet, with their rows (DELTA schema). Exactly these values pass the guards."""
     with context.engine.connect() as connection:
-        approved = holds.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours)
+        approved = approvals.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours)
     return [(one, context.lake.read_table(one.rows_path)) for one in approved]
 
 

@@ -14,7 +14,7 @@ from shelfsync.decisions.hold import Found, Hold
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.errors import DataError
-from shelfsync.store.bulk import among, any_row
+from shelfsync.store.bulk import among
 from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import after, instant
 
@@ -55,7 +55,8 @@ _FORGOTTEN: sa.Select[Any] = (
 """Stores that the operator has taken out: what is held of them waits for no person."""
 
 
-_COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
+COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
+"""What `holds_of` reads."""
 
 
 def renew(
@@ -75,7 +76,7 @@ def renew(
     Quantities of new products may differ: the counter sells them while the question waits. The hold takes the newest.
     `vendor`: the one that the run has read; None: all of them but `without`. `kept`: decided holds whose values the ERP may still have.
     """
-    mine = _scope(subject, vendor, without)
+    mine = scope(subject, vendor, without)
     current = {
         (row.vendor, row.rule, row.category, row.campaign, row.identity or row.rows_path): row
         for row in _current(connection, mine, HELD)
@@ -117,14 +118,15 @@ def _set(connection: Connection, numbers: Collection[int], values: dict[str, Any
         connection.execute(hold.update().where(among(hold.c.hold_id, numbers)).values(values))
 
 
-def _scope(subject: Subject, vendor: str | None, without: Collection[str] = ()) -> sa.ColumnElement[bool]:
+def scope(subject: Subject, vendor: str | None, without: Collection[str] = ()) -> sa.ColumnElement[bool]:
+    """Holds of one vendor, or of all but these."""
     of_vendor = sa.true() if vendor is None else hold.c.vendor == vendor
     return sa.and_(hold.c.subject == subject, of_vendor, sa.not_(among(hold.c.vendor, without)))
 
 
 def _current(connection: Connection, mine: sa.ColumnElement[bool], states: Collection[str]) -> list[Hold]:
     current = sa.and_(mine, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
-    return _holds(connection, sa.select(*_COLUMNS).where(current).order_by(hold.c.hold_id))
+    return holds_of(connection, sa.select(*COLUMNS).where(current).order_by(hold.c.hold_id))
 
 
 def decide(
@@ -190,13 +192,13 @@ def ask(connection: Connection, key: str, *, most: int) -> list[Hold]:
     unasked = sa.and_(hold.c.state == HoldState.OPEN, hold.c.asked_by.is_(None))
     oldest = sa.select(hold.c.hold_id).where(unasked).order_by(hold.c.hold_id).limit(left)
     connection.execute(hold.update().where(unasked, hold.c.hold_id.in_(oldest)).values(asked_by=key))
-    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
+    return holds_of(connection, sa.select(*COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
 
 
 def read(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold | None:
     """The hold of this number, or None."""
-    statement = sa.select(*_COLUMNS).where(hold.c.hold_id == hold_id)
-    found = _holds(connection, statement.with_for_update() if lock else statement)
+    statement = sa.select(*COLUMNS).where(hold.c.hold_id == hold_id)
+    found = holds_of(connection, statement.with_for_update() if lock else statement)
     return found[0] if found else None
 
 
@@ -213,12 +215,12 @@ def waiting(connection: Connection, subject: Subject) -> list[Hold]:
         hold.c.released_at.is_(None),
         hold.c.superseded_by.is_(None),
     )
-    return _holds(connection, sa.select(*_COLUMNS).where(unplanned).order_by(hold.c.hold_id))
+    return holds_of(connection, sa.select(*COLUMNS).where(unplanned).order_by(hold.c.hold_id))
 
 
 def of_vendor(connection: Connection, subject: Subject, vendor: str, *states: str) -> list[Hold]:
     """Holds of one vendor in these states that its newest extract still has, oldest first."""
-    return _current(connection, _scope(subject, vendor), states)
+    return _current(connection, scope(subject, vendor), states)
 
 
 def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
@@ -227,7 +229,7 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
     last = sa.select(hold.c.hold_id).where(of_states).order_by(hold.c.hold_id.desc()).limit(holds)
     still_open = sa.select(hold.c.hold_id).where(of_states, hold.c.state == HoldState.OPEN)
     shown = hold.c.hold_id.in_(sa.union(last, still_open))  # an OR over a subquery would read the whole table
-    return _holds(connection, sa.select(*_COLUMNS).where(shown).order_by(hold.c.hold_id.desc()))
+    return holds_of(connection, sa.select(*COLUMNS).where(shown).order_by(hold.c.hold_id.desc()))
 
 
 def in_force(connection: Connection, subject: Subject | None = None, *, run_id: int | None = None) -> list[Hold]:
@@ -235,7 +237,7 @@ def in_force(connection: Connection, subject: Subject | None = None, *, run_id: 
     held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None), hold.c.vendor.not_in(_FORGOTTEN))
     mine = sa.true() if subject is None else hold.c.subject == subject
     of_run = sa.true() if run_id is None else hold.c.run_id == run_id
-    return _holds(connection, sa.select(*_COLUMNS).where(held, mine, of_run).order_by(hold.c.hold_id.desc()))
+    return holds_of(connection, sa.select(*COLUMNS).where(held, mine, of_run).order_by(hold.c.hold_id.desc()))
 
 
 def in_place_of_open(connection: Connection) -> set[int]:
@@ -247,51 +249,6 @@ def in_place_of_open(connection: Connection) -> set[int]:
     taken = sa.exists().where(*same, *of_it, before.c.hold_id < hold.c.hold_id, hold.c.rows < 2 * before.c.rows)
     in_force_now = (hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
     return set(connection.execute(sa.select(hold.c.hold_id).where(*in_force_now, taken)).scalars())
-
-
-def approved(
-    connection: Connection, subject: Subject, vendor: str | None = None, *, hours: float | None = None
-) -> list[Hold]:
-    """Approved holds whose approval may still release something, oldest first; `hours`: only those approved within so many."""
-    mine = sa.and_(_scope(subject, vendor), _usable(hours))
-    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
-
-
-def decided(connection: Connection, subject: Subject, names: Collection[str], *, hours: float) -> list[Hold]:
-    """`approved` of these vendors, and their declined and expired holds that the newest extract still has; oldest first."""
-    unchanged = hold.c.state.in_(REOPENED) & hold.c.superseded_by.is_(None)
-    mine = sa.and_(hold.c.subject == subject, among(hold.c.vendor, names), sa.or_(_usable(hours), unchanged))
-    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
-
-
-def _usable(hours: float | None) -> sa.ColumnElement[bool]:
-    lately = sa.true() if hours is None else hold.c.decided_at >= after(-hours * 3600)
-    return sa.and_(hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None), lately)
-
-
-def is_concerned(subject: Subject, vendor: sa.ColumnElement[str], *, hours: float) -> sa.ColumnElement[bool]:
-    """Whether something of a vendor is held, or an approval of the last `hours` may still release something, within a query."""
-    mine = (hold.c.subject == subject, hold.c.vendor == vendor)
-    held = (hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
-    approved = (
-        hold.c.state == HoldState.APPROVED,
-        hold.c.spent_at.is_(None),
-        hold.c.decided_at >= after(-hours * 3600),
-    )
-    return sa.or_(any_row(hold, *mine, *held), any_row(hold, *mine, *approved))
-
-
-def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:
-    """Records that this run lets the rows of approved holds pass."""
-    values = {"run_id": run_id, "generation": generation, "superseded_by": None}
-    released_at = sa.func.coalesce(hold.c.released_at, instant())
-    connection.execute(hold.update().where(among(hold.c.hold_id, hold_ids)).values(**values, released_at=released_at))
-
-
-def spend(connection: Connection, hold_ids: Iterable[int]) -> None:
-    """Ends these approvals. If their rows come again, shelfsync asks again."""
-    statement = hold.update().where(hold.c.hold_id.in_(list(hold_ids)), hold.c.spent_at.is_(None))
-    connection.execute(statement.values(spent_at=instant()))
 
 
 def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
@@ -323,7 +280,8 @@ def _insert(
     return [int(row.hold_id) for row in connection.execute(numbers, rows)]
 
 
-def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
+def holds_of(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
+    """The holds that a statement selects by their COLUMNS."""
     found = connection.execute(statement).mappings()
     return [Hold(**{**row, "subject": Subject(row["subject"]), "state": HoldState(row["state"])}) for row in found]
 

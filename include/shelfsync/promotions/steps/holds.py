@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.decisions import largest_moves as moves
 from shelfsync.decisions.first_decision import REOPENED
 from shelfsync.decisions.hold import Found, not_sent
-from shelfsync.decisions.ledger import hold_expiry, holds
+from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import expiry, waiting
@@ -90,9 +90,9 @@ def renew(
     """
     assert run.generation is not None, "a plan has an extract"
     hold_expiry.expire(connection, subject=Subject.PROMOTIONS)
-    holds.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
-    holds.spend(connection, spent)
-    approved = {hold.identity for hold in holds.approved(connection, Subject.PROMOTIONS)}
+    approvals.applied(connection, list(applied), run_id=run.run_id, generation=run.generation)
+    approvals.spend(connection, spent)
+    approved = {hold.identity for hold in approvals.approved(connection, Subject.PROMOTIONS)}
     decided = [] if run.complete else holds.in_force(connection, Subject.PROMOTIONS)
     holds.renew(
         connection,

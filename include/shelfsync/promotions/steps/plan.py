@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.decisions.first_decision import REOPENED
+from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
@@ -90,7 +91,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         rows += ledger_promotions.of_identities(
             connection, {promotion.identity for promotion in prepared.wanted} - {row.identity for row in rows}
         )
-        approved = [hold for hold in decided_holds.approved(connection, Subject.PROMOTIONS) if hold.rule == ENDED]
+        approved = [hold for hold in approvals.approved(connection, Subject.PROMOTIONS) if hold.rule == ENDED]
         in_force = decided_holds.in_force(connection, Subject.PROMOTIONS)
     unwanted = {row.identity for row in rows if row.there and row.end_time > now}
     unwanted -= {promotion.identity for promotion in prepared.wanted}

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.assortment import state as catalog_state
 from shelfsync.catalog.assortment.known_skus import known_of_any
-from shelfsync.decisions.ledger import holds as decided_holds
+from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of
 from shelfsync.promotions.group import Groups, Named, contents, derived_from, filled, same_offers, sent_of
@@ -110,7 +110,7 @@ class _Preparation:
         with context.lake.open(run.manifest_path or "") as file:
             self._manifest: dict[str, Any] = json.loads(file.read())
         with context.engine.connect() as connection:
-            self._approved = approved_by_kind(decided_holds.approved(connection, Subject.PROMOTIONS))
+            self._approved = approved_by_kind(approvals.approved(connection, Subject.PROMOTIONS))
             self._prepared.forgotten = frozenset(catalog_state.forgotten_vendors(connection))
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from shelfsync.decisions.ledger import holds as table
+from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.ledger.tables import hold
 from sixty_products import twenty_five
 
@@ -42,7 +42,7 @@ def test_a_late_answer_is_told_what_becomes_of_an_approval_that_a_newer_run_supe
     assert "run 7 has a newer extract: what the ERP still has of these values is sent" in line
     assert "next run sends" not in line
     with shop.app.context.engine.begin() as connection:
-        table.spend(connection, [number])
+        approvals.spend(connection, [number])
     line = late()["line"]
     assert "the newer extract of run 7 has not these values, so nothing of it is sent" in line
     assert "shows what was sent" not in line
