@@ -6,12 +6,13 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
-from shelfsync.promotions.known_promotion import KnownPromotion, meet
+from shelfsync.promotions.replacement import takes_place_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from shelfsync.promotions.group import Wanted
+    from shelfsync.promotions.known_promotion import KnownPromotion
 
 
 def waits(
@@ -36,16 +37,6 @@ def leaving(
 def _takes_a_place(want: Wanted, leaving: Mapping[str, list[KnownPromotion]]) -> bool:
     """Whether it is what a sent promotion becomes."""
     return any(takes_place_of(want, have) for campaign in want.campaigns for have in leaving.get(campaign, ()))
-
-
-def takes_place_of(want: Wanted, have: KnownPromotion) -> bool:
-    """Whether a promotion can be what a sent one becomes: they have a campaign, a vendor and days in common."""
-    return (
-        have.start_time < want.head.end
-        and want.head.start < have.end_time
-        and meet(have.vendors, want.vendors)
-        and not set(want.campaigns).isdisjoint(have.campaigns)
-    )
 
 
 def waiting(later: Sequence[Wanted], *, days: float) -> dict[str, Any] | None:

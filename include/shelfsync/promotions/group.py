@@ -8,8 +8,6 @@ It reads one vendor at a time, and keeps a hash of the contents of each promotio
 from __future__ import annotations
 
 import hashlib
-import itertools
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,15 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.promotions.head import EVERY, instant
+from shelfsync.promotions.promotion_name import Named, derived_name, numbered, numbers
 from shelfsync.promotions.schemas import ENTRY
 from shelfsync.rows.alignment import column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from shelfsync.promotions.head import Head
-
-_NUMBER = re.compile(r" \((\d{1,6})\)$")
 
 
 @dataclass
@@ -62,40 +59,12 @@ class Wanted:
         return self.head.as_json() | ({"also": list(self.also)} if self.also else {})
 
 
-@dataclass(frozen=True)
-class Named:
-    """A promotion that the platform has: its vendors, campaigns and header. Its name stays while its campaign wants it."""
-
-    vendors: tuple[str, ...]
-    campaigns: tuple[str, ...]
-    header: Mapping[str, object]
-
-
 def same_offers(rows: pa.Table, heads: list[Head]) -> dict[int, int]:
     """Number of a head of the rows -> that of the head with the same offer whose campaign comes first."""
     first: dict[Head, int] = {}
     numbers = pc.unique(column(rows, "head")).to_pylist()
     ordered = sorted(numbers, key=lambda number: heads[number].campaign)
     return {number: first.setdefault(heads[number].offer, number) for number in ordered}
-
-
-def derived_name(display_name: tuple[tuple[str, str], ...], number: int) -> tuple[tuple[str, str], ...]:
-    """The name of the promotion of that number (from 1) among those with the same name, vendors and period."""
-    return tuple((place, text if number == 1 else f"{text} ({number})") for place, text in display_name)
-
-
-def derived_from(header: Mapping[str, object]) -> list[tuple[tuple[tuple[str, str], ...], int]]:
-    """The names from which the name of this header may be derived, each with the number: its own name with 1, and perhaps one without its end."""
-    shown = header["display_name"]
-    if not isinstance(shown, dict) or not shown:
-        return []
-    name = tuple(sorted(shown.items()))
-    found = _NUMBER.search(name[0][1])
-    if found is None:
-        return [(name, 1)]
-    plain = tuple((place, text.removesuffix(found[0])) for place, text in name)
-    number = int(found[1])
-    return [(name, 1), (plain, number)] if number > 1 and derived_name(plain, number) == name else [(name, 1)]
 
 
 def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table, str]]:
@@ -186,17 +155,13 @@ class Groups:
             if star and len(vendors) == len(star) and star == frozenset(vendors):
                 vendors = (EVERY,)
             alike.setdefault(group.head.identity(vendors), []).append((group, vendors))
-        by_name: dict[tuple[object, ...], dict[int, Named]] = {}
-        for one in known:
-            for name, derived in derived_from(one.header):
-                place = (name, one.vendors, one.header["start_time"], one.header["end_time"])
-                by_name.setdefault(place, {})[derived] = one
+        by_name = numbered(known)
         found: dict[str, Wanted] = {}
         lines = []
         for groups in alike.values():
             head, vendors = groups[0][0].head, groups[0][1]
             there = by_name.get((head.display_name, vendors, instant(head.start), instant(head.end)), {})
-            for (group, _), number in zip(groups, _numbers([group for group, _ in groups], there), strict=True):
+            for (group, _), number in zip(groups, numbers([group for group, _ in groups], there), strict=True):
                 named = replace(group.head, display_name=derived_name(group.head.display_name, number))
                 identity = named.identity(vendors)
                 while identity in found or (number > 1 and identity in alike):
@@ -210,37 +175,3 @@ class Groups:
                         f"campaign {group.head.campaign}: shown as {named.name!r}, because another promotion has its name, vendors, start and end"
                     )
         return sorted(found.values(), key=lambda want: (want.head, want.vendors)), lines
-
-
-def _numbers(groups: list[Group], known: Mapping[int, Named]) -> list[int]:
-    """The number of each group's name. A promotion that the platform has (`known`) keeps its name, the best fit first; others take the next free one."""
-    numbers: list[int | None] = [None] * len(groups)
-    taken: set[int] = set()
-    for fits in (_same_campaign_and_offer, _same_offer, _same_campaign):
-        for place, group in enumerate(groups):
-            for number, one in known.items():
-                if numbers[place] is None and number not in taken and fits(group, one):
-                    numbers[place] = number
-                    taken.add(number)
-    for place, found in enumerate(numbers):
-        if found is None:
-            numbers[place] = next(free for free in itertools.count(1) if free not in taken)
-            taken.add(numbers[place] or 0)
-    return [number or 1 for number in numbers]
-
-
-def _same_campaign_and_offer(group: Group, one: Named) -> bool:
-    return _same_campaign(group, one) and _same_offer(group, one)
-
-
-def _same_campaign(group: Group, one: Named) -> bool:
-    return not {group.head.campaign, *group.campaigns}.isdisjoint(one.campaigns)
-
-
-def _same_offer(group: Group, one: Named) -> bool:
-    return sent_of(one.header) == sent_of(group.head.as_json())
-
-
-def sent_of(header: Mapping[str, object]) -> dict[str, object]:
-    """What is sent of a header, but for its name."""
-    return {name: value for name, value in header.items() if name not in {"campaign", "also", "display_name"}}

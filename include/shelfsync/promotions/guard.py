@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
+from shelfsync.promotions.base_price import base_prices, priced
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.schemas import HELD, KEPT
-from shelfsync.promotions.validate import base_prices, priced
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.rows.mask import mask
 from shelfsync.schemas import PRICE

@@ -11,18 +11,19 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from shelfsync.promotions.ahead_days import leaving, takes_place_of, waits
-from shelfsync.promotions.known_promotion import KnownPromotion, campaigns_of, meet
+from shelfsync.promotions.ahead_days import leaving, waits
+from shelfsync.promotions.replacement import NOT_CREATED, lacks, not_created, takes_place_of
+from shelfsync.promotions.unproven_end import unproven
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Collection, Iterable, Mapping
 
     from shelfsync.promotions.group import Wanted
+    from shelfsync.promotions.known_promotion import KnownPromotion
 
 Action = Literal["create", "change", "end"]
 FAILED_LATELY = "a request about it failed lately; shelfsync tries again later"
-NOT_CREATED = "its replacement is not created yet; until then it stays as it is"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def plan(
     held = frozenset(frozen)
     known = {promotion.identity: promotion for promotion in promotions}
     asked = {want.identity: want for want in wanted if want.head.end > now}
-    passed_over = {} if absence_believed else _unproven(known.values(), asked, held, unoffered, now)
+    passed_over = {} if absence_believed else unproven(known.values(), asked, held, unoffered, now)
     held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
     successors = _by_campaign(asked.values())
@@ -98,13 +99,13 @@ def plan(
             changes.append(Step("change", want, have))
     creates, later = _parted(creates, leaving(known.values(), asked, now), now, ahead)
     absent = []
-    not_created = _not_created(asked.values(), known)
+    uncreated = not_created(asked.values(), known)
     for identity, have in known.items():
         if identity in asked or not held.isdisjoint(have.campaigns) or not have.there or have.end_time <= now:
             continue
         if have.busy or have.waits:
             passed_over[have.campaign] = _why_not_now(have)
-        elif lacks(have, not_created):
+        elif lacks(have, uncreated):
             passed_over[have.campaign] = NOT_CREATED
         elif any(takes_place_of(want, have) for campaign in have.campaigns for want in successors[campaign]):
             last.append(Step("end", None, have, replaced=True))
@@ -136,45 +137,6 @@ def _parted(
         else:
             later.append(want)
     return soon, later
-
-
-def lacks(known: KnownPromotion, not_created: Mapping[str, Collection[str]]) -> bool:
-    """Whether a promotion that takes its place at one of its vendors is not created; `not_created`: vendors by campaign."""
-    return any(meet(known.vendors, not_created.get(campaign, ())) for campaign in known.campaigns)
-
-
-def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -> dict[str, set[str]]:
-    """Vendors, by campaign, of promotions whose creation was tried, and is not tried again in this plan.
-
-    A promotion that the platform may or may not have counts as not created. So does one that it has without this campaign.
-    """
-    found: dict[str, set[str]] = {}
-    for want in asked:
-        have = known.get(want.identity)
-        if have is not None and (have.busy or have.waits):
-            made = campaigns_of(have.header) if have.there and have.wanted_path is not None else set()
-            for campaign in set(want.campaigns) - made:
-                found.setdefault(campaign, set()).update(want.vendors)
-    return found
-
-
-def _unproven(
-    known: Iterable[KnownPromotion],
-    asked: Collection[str],
-    held: frozenset[str],
-    unoffered: Collection[tuple[str, str]],
-    now: dt.datetime,
-) -> dict[str, str]:
-    """Campaigns with a promotion that would end because it is absent, with the reason why they get no step."""
-    return {
-        have.campaign: "a promotion of it would end, and the extract is not proven complete; its promotions stay as they are"
-        for have in known
-        if have.there
-        and have.end_time > now
-        and have.identity not in asked
-        and held.isdisjoint(have.campaigns)
-        and not any(campaign == have.campaign and meet(have.vendors, (vendor,)) for campaign, vendor in unoffered)
-    }
 
 
 def _why_not_now(have: KnownPromotion) -> str:

@@ -1,11 +1,6 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
-A row waits if nothing tells its base price: the vendor has no known catalog, the SKU has no price in it, the ERP has the SKU and
-quarantine its price, or no store of the ERP has the SKU.
-
-A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
-below the lowest that the ERP knows for the window (`base_price`).
-
+A price must be below the base price, and a row whose base price is unknown waits for it (base_price.py).
 "N of one item for X" becomes a bundle first (bundle.py). Of campaigns that have a SKU at the same time, one rule decides (overlap.py).
 """
 
@@ -19,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.promotions import quarantine_reason
+from shelfsync.promotions.base_price import base_prices, not_below, priced, waits_for
 from shelfsync.promotions.bundle import with_bundles
 from shelfsync.promotions.overlap import decided
-from shelfsync.promotions.schemas import ASKED, KEPT
-from shelfsync.rows.alignment import aligned, column
+from shelfsync.promotions.schemas import KEPT
+from shelfsync.rows.alignment import column
 from shelfsync.rows.mask import mask
 
 if TYPE_CHECKING:
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
 
     from shelfsync.promotions.head import Heads
     from shelfsync.promotions.overlap import Overlap
-    from shelfsync.rows.mask import Mask
 
 
 @dataclass(frozen=True)
@@ -76,18 +71,8 @@ def validate(
     findings = quarantine_reason.Findings(rows.num_rows)
     rows = with_bundles(rows, heads, assortment, findings)
     base = base_prices(rows, priced(assortment, asked))
-    findings.note("price_not_below_base", _not_below(rows, base))
-    known_skus = column(assortment, "sku")
-    here = (
-        mask(pc.is_in(column(rows, "sku"), value_set=known_skus))
-        if assortment.num_rows
-        else np.ones(rows.num_rows, np.bool_)
-    )
-    if asked is not None:
-        here = here | mask(pc.is_in(column(rows, "sku"), value_set=column(asked, "sku")))
-    if elsewhere is not None:
-        here = here | mask(pc.invert(pc.is_in(column(rows, "sku"), value_set=column(elsewhere, "sku"))))
-    findings.note("base_price_unknown", here & mask(base.is_null()))
+    findings.note("price_not_below_base", not_below(rows, base))
+    findings.note("base_price_unknown", waits_for(rows, base, assortment, asked, elsewhere))
     competes = ~findings.faulty
     if waits:
         competes &= ~mask(pc.is_in(column(rows, "row_number"), value_set=pa.array(sorted(waits), pa.int64())))
@@ -113,21 +98,3 @@ def validate(
         unknown=pc.unique(unknown),
         intended_overlaps=intended_overlaps,
     )
-
-
-def priced(assortment: pa.Table, asked: pa.Table | None) -> pa.Table:
-    """ASKED: price and cost of each SKU of the vendor's assortment, and of the ERP's SKUs that it lacks."""
-    known = assortment.select(ASKED.names)
-    return known if asked is None else pa.concat_tables([known, asked])
-
-
-def base_prices(rows: pa.Table, priced: pa.Table) -> pa.Array:
-    """The lowest base price known for each row: of the vendor's catalog (ASKED) and of the ERP's window; null if none is known."""
-    known = aligned(priced, column(rows, "sku"), ("price",))["price"]
-    return pc.min_element_wise(known, column(rows, "base_price"), skip_nulls=True)
-
-
-def _not_below(rows: pa.Table, base: pa.Array) -> Mask:
-    """A percentage of at least one is always below. A final price must be below, and so must an amount off."""
-    amount = pc.invert(pc.is_in(column(rows, "subtype"), value_set=pa.array(["PERCENTAGE", "TOTAL_PRICE"])))
-    return mask(pc.and_(amount, pc.greater_equal(column(rows, "value"), base)))

@@ -59,6 +59,21 @@ class Making:
     there: bool
     """Whether the platform has the promotion, or may have it."""
 
+    @property
+    def has_failed(self) -> bool:
+        """Rejected, or without a confirmation."""
+        return self.state in {State.REJECTED, State.UNCONFIRMED}
+
+    @property
+    def is_open(self) -> bool:
+        """Not confirmed yet."""
+        return self.state in {State.PLANNED, *WAITING}
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Acknowledged with what the platform reported."""
+        return self.state == State.ACKNOWLEDGED
+
 
 def _select() -> sa.Select[Any]:
     names = [name for name in PromotionJob.__dataclass_fields__ if name in _REQUEST]

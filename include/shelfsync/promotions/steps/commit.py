@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import lacks
+from shelfsync.promotions.replacement import lacks
 from shelfsync.promotions.steps import holds
 from shelfsync.promotions.warehouse import record
 

@@ -14,13 +14,14 @@ from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.job import database_is_away, reason_of
 from shelfsync.platform.jobs.store_answer import store_answer, unpollable
 from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
-from shelfsync.platform.jobs.table import WAITING, Kind, State
+from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.promotions.body import ACTIVE, ended
 from shelfsync.promotions.known_promotion import meet
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
+from shelfsync.promotions.replacement import is_made
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
@@ -124,14 +125,10 @@ def _may_leave(context: Context, lease: Lease, job: PromotionJob) -> bool:
     with context.engine.begin() as connection:
         lease.hold(connection)
         vendors = promotions.read(connection, job.promotion_id).vendors
-        makings = [making for making in promotion_jobs.makings(connection, job) if meet(making.vendors, vendors)]
-        if any(making.state in {State.REJECTED, State.UNCONFIRMED} for making in makings):
-            not_made = True
-        elif any(making.state in {State.PLANNED, *WAITING} for making in makings):
-            return False  # a 202 is a receipt: the job may yet fail, or reject every SKU
-        else:
-            not_made = any(making.state == State.ACKNOWLEDGED and not making.there for making in makings)
-        if not not_made or job.state != State.PLANNED:  # if it may have been sent, it is sent again, identical
+        made = is_made([making for making in promotion_jobs.makings(connection, job) if meet(making.vendors, vendors)])
+        if made is None:
+            return False
+        if made or job.state != State.PLANNED:  # if it may have been sent, it is sent again, identical
             return True
         why = "the platform has not made what was to replace it; it stays until that is made"
         job_row.end(connection, job.job_id, State.SUPERSEDED, why)

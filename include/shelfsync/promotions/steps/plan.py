@@ -16,6 +16,7 @@ from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import would_wait
 from shelfsync.errors import DataError, StaleRunError
+from shelfsync.promotions import left_alone
 from shelfsync.promotions.ahead_days import waiting
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
@@ -25,8 +26,9 @@ from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import FAILED_LATELY, NOT_CREATED, Planned, lacks
+from shelfsync.promotions.plan import FAILED_LATELY, Planned
 from shelfsync.promotions.plan import plan as pure_plan
+from shelfsync.promotions.replacement import NOT_CREATED, lacks
 from shelfsync.promotions.schemas import ENTRY
 from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
@@ -148,12 +150,8 @@ def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) 
     if not only:
         return rows
     only = (*only, *prepared.forgotten)
-    for row in rows:
-        if row.there and set(row.vendors) & {*only, EVERY} and not set(row.vendors) <= set(only):
-            prepared.frozen.setdefault(
-                row.campaign,
-                "its promotion is also sent for vendors that SHELFSYNC_SYNC__VENDORS leaves out; it stays until they are named there",
-            )
+    for campaign, why in left_alone.shared_with_others(rows, only).items():
+        prepared.frozen.setdefault(campaign, why)
     return [row for row in rows if set(row.vendors) <= set(only)]
 
 

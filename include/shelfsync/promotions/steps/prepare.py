@@ -16,12 +16,14 @@ from shelfsync.catalog.assortment.known_skus import known_of_any
 from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.state import Subject
 from shelfsync.errors import some_of
-from shelfsync.promotions.group import Groups, Named, contents, derived_from, filled, same_offers, sent_of
+from shelfsync.promotions import forgotten_store, left_alone
+from shelfsync.promotions.group import Groups, contents, filled, same_offers
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import EVERY, Heads
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.normalise import merged, normalise, quarantined, without_what_is_over
+from shelfsync.promotions.promotion_name import Named, derived_from, sent_of
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps import holds
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.group import Wanted
     from shelfsync.promotions.guard import Guarded, Hold
     from shelfsync.promotions.head import Head
+    from shelfsync.promotions.known_promotion import KnownPromotion
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.normalise import Normalised
@@ -141,9 +144,7 @@ class _Preparation:
         has_every = every.rows.num_rows + every.kept.num_rows > 0
         if has_every and not prepared.vendors_known:
             for number in set(every.rows["head"].to_pylist()):
-                prepared.frozen[self._heads.all[number].campaign] = (
-                    "it is for all vendors, and none is known yet: the catalog has to be synced first"
-                )
+                prepared.frozen[self._heads.all[number].campaign] = left_alone.NO_VENDOR
         for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
             try:
                 self._vendor(vendor, files.get(vendor), every, raw_of_every)
@@ -175,18 +176,8 @@ class _Preparation:
         return prepared
 
     def _leave_forgotten_out(self) -> None:
-        """The promotions of forgotten vendors end, also if the extract is not proven complete: a person has said so, not the file.
-
-        One that is shared with other vendors ends only if the extract has its campaign for each of them.
-        """
         prepared = self._prepared
-        offered = {
-            (campaign, vendor) for one in prepared.wanted for campaign in one.campaigns for vendor in one.vendors
-        }
-        for known in self._known:
-            gone, rest = set(known.vendors) & prepared.forgotten, set(known.vendors) - prepared.forgotten
-            if gone and all((known.campaign, vendor) in offered for vendor in rest):
-                prepared.unoffered |= {(known.campaign, vendor) for vendor in gone}
+        prepared.unoffered |= forgotten_store.unoffered(prepared.wanted, self._known, prepared.forgotten)
         paths = {vendor: path for vendor, path in self._manifest["vendors"].items() if vendor in prepared.forgotten}
         if paths:
             rows = sum(self._raw(path).num_rows for path in paths.values())
@@ -413,22 +404,13 @@ class _Preparation:
         return pa.Table.from_pylist(rows, schema=KEPT)
 
     def _stay(self, vendor: str, head: Head, campaigns: set[str], skus: pa.Array) -> None:
-        """Freezes a campaign if undecided SKUs would leave the platform together with the promotion that it replaces."""
-        import pyarrow.compute as pc
-
         there = {known.promotion_id: known for campaign in campaigns for known in self._by_campaign.get(campaign, ())}
-        for known in there.values():
-            if not {vendor, EVERY} & set(known.vendors):
-                continue
-            path = known.acknowledged_path
-            held = self._context.lake.read_table(path)["sku"] if path is not None else skus.slice(0, 0)
-            count = pc.sum(pc.is_in(skus, value_set=held)).as_py() or 0
-            if count:
-                self._prepared.frozen.setdefault(
-                    head.campaign,
-                    f"{count} SKUs of it at vendor {vendor} are held or quarantined, and its new name or window would end the promotion that"
-                    " they are in; it stays as it is until that is decided",
-                )
+        if (why := left_alone.undecided(vendor, skus, there.values(), self._acknowledged_skus)) is not None:
+            self._prepared.frozen.setdefault(head.campaign, why)
+
+    def _acknowledged_skus(self, known: KnownPromotion) -> pa.Array | None:
+        path = known.acknowledged_path
+        return None if path is None else self._context.lake.read_table(path)["sku"]
 
     def _on_platform(self, vendor: str, head: Head) -> list[Promotion]:
         """The promotions by which the platform has this head at this vendor, or may have it; the newest first.
@@ -469,16 +451,12 @@ class _Preparation:
         return RAW.empty_table() if path is None else self._context.lake.read_table(path).cast(RAW)
 
     def _leave_unread_alone(self) -> None:
-        """Without the rows of a vendor its promotions would seem to have ended, and each that it shares would seem to be without it."""
-        for known in self._known:
-            for vendor, why in self._prepared.unread.items():
-                if known.there and {vendor, EVERY} & set(known.vendors):
-                    for campaign in known.campaigns:
-                        self._prepared.frozen.setdefault(campaign, f"vendor {vendor} could not be read: {why}")
+        for campaign, why in left_alone.unread(self._known, self._prepared.unread).items():
+            self._prepared.frozen.setdefault(campaign, why)
 
     def _freeze(self, of: Normalised) -> None:
         for campaign in of.frozen:
-            self._prepared.frozen.setdefault(campaign, "its head cannot be meant: see warehouse.promotion_quarantine")
+            self._prepared.frozen.setdefault(campaign, left_alone.HEAD)
 
     def _quarantine(self, vendor: str, rows: pa.Table) -> None:
         self._prepared.counts["rows_quarantined"] += rows.num_rows
