@@ -12,8 +12,8 @@ from shelfsync.catalog.ledger import batches, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import failed_job, rejected_skus, vendor_back_off
+from shelfsync.catalog.steps.baseline_version import Base, Move, move_baseline
 from shelfsync.catalog.steps.each_open_job import each_open_job
-from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
 from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError

@@ -18,7 +18,7 @@ from shelfsync.catalog.baseline import with_unconfirmed
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
-from shelfsync.catalog.steps.move_baseline import Base, Move, move_baseline
+from shelfsync.catalog.steps.baseline_version import Base, Move, move_baseline
 from shelfsync.catalog.stop_sell import priorities
 from shelfsync.catalog.warehouse import record
 from shelfsync.inbox import events

@@ -15,10 +15,10 @@ from shelfsync.catalog.drift_action import with_action, with_resends
 from shelfsync.catalog.drift_cause import find_causes, products
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
+from shelfsync.catalog.steps.baseline_version import Move, move_baseline
 from shelfsync.catalog.steps.buffer_rules import buffers_of, rules_of
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
-from shelfsync.catalog.steps.move_baseline import Move, move_baseline
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.catalog.sales_buffers import Rule
-    from shelfsync.catalog.steps.move_baseline import Base
+    from shelfsync.catalog.steps.baseline_version import Base
     from shelfsync.context import Context
     from shelfsync.vendors.lease import Lease
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from shelfsync.catalog.steps.move_baseline import Move, move_baseline
+from shelfsync.catalog.steps.baseline_version import Move, move_baseline
 from shelfsync.errors import MovedError
 from shelfsync.store.compare_and_swap import ATTEMPTS
 from shelfsync.vendors.under_lease import holding

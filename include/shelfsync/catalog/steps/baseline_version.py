@@ -1,4 +1,6 @@
-"""Moves the baseline of a vendor by compare and swap: what computes the next version gets the one in force.
+"""The version of a vendor's baseline: the next one takes the place of the one in force, by compare and swap.
+
+Which values it has, `catalog.baseline` decides; what computes it gets the version in force.
 
 Acknowledge, reconcile and jobs that end as unconfirmed move it here alone. So a version, its files, its history and
 `warehouse.baseline` are always committed together.
