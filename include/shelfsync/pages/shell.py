@@ -123,6 +123,11 @@ def price(value: object) -> str:
     return display.price(value) if isinstance(value, Decimal) else shown(value)
 
 
+def total(value: object) -> str:
+    """A sum of prices as a person reads it; what is no number as `shown` has it."""
+    return display.total(value) if isinstance(value, Decimal) else shown(value)
+
+
 def discount(value: object, subtype: object) -> str:
     """What a promotion takes off, or the price that it makes."""
     return display.discount(str(subtype), value) if isinstance(value, Decimal) else shown(value)
@@ -200,6 +205,7 @@ def _environment() -> Environment:
         )
         made.filters["shown"] = shown
         made.filters["price"] = price
+        made.filters["total"] = total
         made.filters["discount"] = discount
         made.filters["threshold"] = threshold
         made.filters["age"] = age

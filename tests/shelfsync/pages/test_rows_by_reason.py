@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from html import unescape
-
 import openpyxl
 import pytest
 import sqlalchemy as sa
@@ -39,8 +38,8 @@ def test_rejected_products_stand_by_reason_with_what_to_do_and_one_is_sent_again
     shown = pages.get("/rejections").text
     assert "product not found" in shown
     assert "Have the product created on the platform" in shown
-    assert re.search(r'<td class="n">7<td class="n">2<td class="id">20', shown), (
-        "seven rows of two vendors, and since when"
+    assert re.search(r'<td class="n">7<td class="n">2<td class="n">100\.00<td class="id">20', shown), (
+        "seven rows of two vendors, ten pieces each, and since when"
     )
     sent = pages.post(
         "/rejections/release", data={"vendor": "store-001", "sku": "u1", "asked_sku": "u"}, follow_redirects=False
@@ -50,6 +49,23 @@ def test_rejected_products_stand_by_reason_with_what_to_do_and_one_is_sent_again
     assert rejecting.sync("delta")["rejected"] == 1
     again = pages.post("/rejections/release", data={"vendor": "store-001", "sku": "a"})
     assert (again.status_code, "Nothing was changed" in again.text) == (409, True)
+
+
+def test_the_value_at_stake_is_the_price_times_the_pieces_that_are_known(rejecting, browse):
+    pages = browse(rejecting.app)
+
+    def stake(query):
+        shown = pages.get(f"/rejections{query}").text
+        return re.findall(r'<td class="n">([\d.,]*)<td class="id">20[^<]+<td class="long">', shown)
+
+    assert (stake(""), stake("?vendor=store-002"), stake("?sku=u3")) == (["100.00"], ["50.00"], ["10.00"])
+    with rejecting.app.context.engine.begin() as connection:
+        for quantity, sku in ((None, "u1"), (-3, "u2")):
+            given = {"quantity": quantity, "sku": sku}
+            connection.execute(sa.text("UPDATE ledger.rejection SET quantity = :quantity WHERE sku = :sku"), given)
+    assert (stake("?sku=u"), stake("?sku=u1"), stake("?sku=u2")) == (["30.00"], [""], ["0.00"])
+    [names, *rows] = rows_of(pages.get("/rejections.csv?vendor=store-001"))
+    assert [row[names.index("value_at_stake")] for row in rows] == ["10.000", "", "0.000", "10.000", "10.000"]
 
 
 def test_who_may_only_look_sends_nothing_again(rejecting, browse):

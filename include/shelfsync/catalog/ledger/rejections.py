@@ -71,6 +71,7 @@ rejection_count = sa.Table(
     text("kind", "Its meaning, as in ledger.rejection", nullable=False),
     boolean("released", "Whether something has released these SKUs", nullable=False),
     number("skus", "SKUs with this reason", nullable=False),
+    sa.Column("value_at_stake", sa.Numeric, comment="Their prices times their quantities; null: none of them has both"),
     moment("first_at", "When the platform rejected the first of them", nullable=False),
     text("skus_md5", "Hash of these SKUs: other SKUs, another hash", nullable=False),
     schema="ledger",
@@ -78,9 +79,9 @@ rejection_count = sa.Table(
 )
 
 COUNT = """
-INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, first_at, skus_md5)
+INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, value_at_stake, first_at, skus_md5)
 SELECT vendor, row_number() OVER (ORDER BY reason, kind, released_by IS NOT NULL), reason, kind, released_by IS NOT NULL,
-    count(*), min(first_at), md5(CAST(json_agg(sku ORDER BY sku) AS text))
+    count(*), sum(price * CASE WHEN quantity < 0 THEN 0 ELSE quantity END), min(first_at), md5(CAST(json_agg(sku ORDER BY sku) AS text))
 FROM ledger.rejection WHERE vendor = :vendor GROUP BY vendor, reason, kind, released_by IS NOT NULL
 """
 

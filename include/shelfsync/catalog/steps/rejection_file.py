@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _OF_ERP = ("vendor", "sku", "name", "barcode", "price", "quantity", "active", "max_sales_quantity")
 _OF_PLATFORM = ("field", "value", "code", "reason", "action")
+_AT_STAKE = "value_at_stake"
 _ROWS = 5_000
 _WHEN = ("times", "first_at", "last_at", "next_try_at", "released_by")
 _FIELDS = {
@@ -32,7 +33,7 @@ def names(context: Context) -> list[str]:
     """The names of the columns. Those of the ERP have its own names; what has no name there, or one twice, has shelfsync's."""
     own = context.settings.erp.columns
     given: list[str] = []
-    for column in (*_OF_ERP, *_OF_PLATFORM, *_WHEN):
+    for column in (*_OF_ERP, *_OF_PLATFORM, _AT_STAKE, *_WHEN):
         name = own.get(column, column) if column in _OF_ERP else column
         taken = {one.casefold() for one in given}
         if name.casefold() in taken:
@@ -50,7 +51,7 @@ def pages(context: Context, asked: Mapping[str, str], *, order: str = "") -> Ite
 def _cells(row: Mapping[str, Any]) -> list[Any]:
     field = field_of(row["reason"], row["kind"])
     about = [field, row[field] if field else None, row["kind"], row["reason"], row["what_to_do"]]
-    return [*(row[name] for name in _OF_ERP), *about, *(row[name] for name in _WHEN)]
+    return [*(row[name] for name in _OF_ERP), *about, row[_AT_STAKE], *(row[name] for name in _WHEN)]
 
 
 def field_of(reason: str, kind: str) -> str | None:

@@ -76,6 +76,7 @@ REJECTION = View(
         "quantity": "Quantity wanted",
         "active": "Availability wanted",
         "max_sales_quantity": "Sales limit wanted",
+        "value_at_stake": "The price times the quantity; null: one of them is not known",
         "times": "How often it was rejected",
         "first_at": "Since when",
         "last_at": "When last",
@@ -86,7 +87,7 @@ REJECTION = View(
     },
     f"""
 SELECT vendor, sku, CASE WHEN kind IN ('for_now', 'unclear') THEN 'temporary' ELSE 'permanent' END AS duration, kind, reason,
-    barcode, price, quantity, active, max_sales_quantity, times, first_at, last_at, job_id, next_try_at, released_by,
+    barcode, price, quantity, active, max_sales_quantity, price * CASE WHEN quantity < 0 THEN 0 ELSE quantity END AS value_at_stake, times, first_at, last_at, job_id, next_try_at, released_by,
     {_what_to_do("released_by IS NOT NULL")} AS what_to_do
 FROM ledger.rejection
 """,  # noqa: S608
@@ -100,10 +101,11 @@ REJECTION_COUNT = View(
         "reason": "The platform's message",
         "kind": "unknown_sku, invalid_value, drifted, for_now or unclear",
         "skus": "How many SKUs",
+        "value_at_stake": "Their prices times their quantities; null: none of them has both",
         "first_at": "Since when the first of them",
         "what_to_do": "What the operator should do",
     },
     f"""
-SELECT vendor, reason, kind, skus, first_at, {_what_to_do("released")} AS what_to_do FROM ledger.rejection_count
+SELECT vendor, reason, kind, skus, value_at_stake, first_at, {_what_to_do("released")} AS what_to_do FROM ledger.rejection_count
 """,  # noqa: S608
 )

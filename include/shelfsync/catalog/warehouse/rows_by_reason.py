@@ -21,7 +21,7 @@ REJECTED = KeysetList(
     "warehouse.rejection",
     (
         *("vendor", "sku", "reason", "kind", "barcode", "price", "quantity", "active", "max_sales_quantity"),
-        *("times", "first_at", "last_at", "next_try_at", "released_by", "what_to_do"),
+        *("value_at_stake", "times", "first_at", "last_at", "next_try_at", "released_by", "what_to_do"),
     ),
     {
         **_FILTERS,
@@ -38,7 +38,7 @@ REJECTED = KeysetList(
 
 REJECTED_COUNTED = KeysetList(
     "warehouse.rejection_count",
-    ("vendor", "reason", "kind", "skus", "first_at", "what_to_do"),
+    ("vendor", "reason", "kind", "skus", "value_at_stake", "first_at", "what_to_do"),
     {name: condition for name, condition in REJECTED.filters.items() if name not in _OF_SKUS},
     {},
 )
@@ -52,13 +52,16 @@ QUARANTINED = KeysetList(
 )
 """Rows and values of the ERP that cannot be sent, of the last reading of each vendor."""
 
-_SINCE = {"since": "min(first_at)", "about": "min(what_to_do)"}
-_EXAMPLE = {"since": "CAST(NULL AS timestamptz)", "about": "min(message)"}
+_REJECTED = {"since": "min(first_at)", "value_at_stake": "sum(value_at_stake)", "about": "min(what_to_do)"}
+_QUARANTINED = {"about": "min(message)"}
 
 
 def groups(connection: Connection, of: KeysetList, asked: Mapping[str, str], *, most: int) -> list[dict[str, Any]]:
-    """`{"reason", "rows", "stores", "since", "about"}`, the most frequent first. The reason of `asked` is left out of account."""
-    also = {"stores": "count(DISTINCT vendor)", **(_SINCE if of is REJECTED else _EXAMPLE)}
+    """`{"reason", "rows", "stores", "about"}`, the most frequent first; of rejections `since` and `value_at_stake`, too.
+
+    The reason of `asked` is left out of account.
+    """
+    also = {"stores": "count(DISTINCT vendor)", **(_REJECTED if of is REJECTED else _QUARANTINED)}
     if of is REJECTED and not any(asked.get(name) for name in _OF_SKUS):
         return keyset_list.groups(connection, REJECTED_COUNTED, asked, "reason", rows="sum(skus)", also=also, most=most)
     return keyset_list.groups(connection, of, asked, "reason", also=also, most=most)
