@@ -101,6 +101,7 @@ EXAMPLES = {
     "suppression.vendor_buffers": '{"store-001": 2}',
     "suppression.category_buffers": '{"bakery": 0}',
     "suppression.buffers_file": "/etc/shelfsync/buffers.csv",
+    "rejection.account_manager": "account-manager@platform.example.com",
     "rejection.reason_keywords": '{"unknown_sku": ["artikel fehlt"]}',
     "guards.overrides": '{"store-001": {"new_skus": {"max_rows": 500}}}',
     "local.paused_dags": "orders_fulfilment,orders_history",

@@ -94,13 +94,18 @@ def body(due: Sequence[Due], *, link: str | None, chain: str | None = None) -> s
     return own_names("\n\n".join(parts), chain)
 
 
+def pages_at(link: str, chain: str | None) -> str:
+    """The address of the pages of a chain, by the setting SHELFSYNC_ALERTS__LINK."""
+    return link.rstrip("/") + ("" if chain is None else f"/{chain}")
+
+
 def _group(name: str, alike: Sequence[Due], link: str | None, chain: str | None) -> str:
     kind, command = KINDS[name], "shelfsync" if chain is None else f"shelfsync --chain {chain}"
     lines = [
         f"- {one.message.rstrip('.')} (alert {one.alert_id}, since {display.instant(one.opened_at)})"
         for one in alike[:SHOWN_MAX]
     ]
-    page = [] if link is None else [f"Page: {link.rstrip('/')}{'' if chain is None else f'/{chain}'}/alerts"]
+    page = [] if link is None else [f"Page: {pages_at(link, chain)}/alerts"]
     return "\n".join(
         [
             f"{kind.severity.upper()}: {kind.title}" + (f", {len(alike)} times" if len(alike) > 1 else ""),

@@ -10,12 +10,14 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_409_CONFLICT
 
+from shelfsync.alerts.message import pages_at
 from shelfsync.catalog.assortment.product_categories import categories, skus_of_category
 from shelfsync.catalog.steps import rejection_file
 from shelfsync.catalog.steps.rejected_skus import release
 from shelfsync.catalog.warehouse.rows_by_reason import QUARANTINED, REJECTED, groups
 from shelfsync.errors import DataError
 from shelfsync.pages.form import Form
+from shelfsync.pages.letter import Letter, about_rejections
 from shelfsync.pages.lists import Field, asked_of, category_field, list_file, list_values
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import csv_file, workbook_file
@@ -110,7 +112,27 @@ def _show(request: Request, on: Page, of: KeysetList) -> HTMLResponse:
         reasons=[{**one, "query": asked.with_(reason=one["reason"])} for one in reasons[:REASONS]],
         more_reasons=len(reasons) > REASONS,
         rejected=of is REJECTED,
+        letter=_letter(request, asked, reasons, values["rows"]) if of is REJECTED else None,
         **values,
+    )
+
+
+def _letter(request: Request, asked: Asked, reasons: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Letter | None:
+    """To the account manager, about the reason that is asked for; None: there is none, or no address is set."""
+    settings = context(request).settings
+    to, link = settings.rejection.account_manager, settings.alerts.link
+    chosen = [one for one in reasons if one["reason"] == asked.filters.get("reason")]
+    if to is None or not chosen or not rows:
+        return None
+    start = str(request.base_url).rstrip("/") if link is None else pages_at(link, settings.chain)
+    page = f"{start}{REJECTIONS.path}?{asked.query}"
+    return about_rejections(
+        to,
+        reason=chosen[0]["reason"],
+        products=chosen[0]["rows"],
+        stores=chosen[0]["stores"],
+        rows=rows,
+        page=page,
     )
 
 

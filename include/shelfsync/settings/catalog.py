@@ -104,6 +104,8 @@ class RejectionSettings(Section):
     """Longest wait before the first retry of a SKU that is rejected for now; up to a quarter less, by the SKU. It doubles with each retry."""
     retry_max_s: float = Field(86_400.0, gt=0)
     """Longest wait between two retries."""
+    account_manager: str | None = Field(None, pattern=r"^[^@\s]+@[^@\s]+$")
+    """The mail address of the platform's account manager: the page Rejections prepares a letter to it. Unset: it prepares none."""
 
 
 Action = Literal["resend", "report", "ignore"]

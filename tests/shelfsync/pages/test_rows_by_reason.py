@@ -6,6 +6,8 @@ import csv
 import io
 import re
 from html import unescape
+from urllib.parse import parse_qs, urlsplit
+
 import openpyxl
 import pytest
 import sqlalchemy as sa
@@ -66,6 +68,24 @@ def test_the_value_at_stake_is_the_price_times_the_pieces_that_are_known(rejecti
     assert (stake("?sku=u"), stake("?sku=u1"), stake("?sku=u2")) == (["30.00"], [""], ["0.00"])
     [names, *rows] = rows_of(pages.get("/rejections.csv?vendor=store-001"))
     assert [row[names.index("value_at_stake")] for row in rows] == ["10.000", "", "0.000", "10.000", "10.000"]
+
+
+LINK = r'<a href="(mailto:[^"]+)">Write to the account manager</a>'
+
+
+def test_a_letter_to_the_account_manager_is_prepared_about_a_chosen_reason(rejecting, world_after, browse):
+    [reason] = set(re.findall(r'\?(reason=[^"]*)"', browse(rejecting.app).get("/rejections").text))
+    assert re.search(LINK, browse(rejecting.app).get(f"/rejections?{reason}").text) is None, "no address is set"
+    world = world_after(_seven_unknown, rejection={"account_manager": "kam@platform.example"})
+    pages = browse(world.app, may_decide=False)
+    assert re.search(LINK, pages.get("/rejections").text) is None, "no reason is chosen"
+    shown = pages.get(f"/rejections?vendor=store-002&{reason}").text
+    letter = urlsplit(unescape(re.search(LINK, shown)[1]))
+    assert letter.path == "kam@platform.example"
+    fields = parse_qs(letter.query)
+    assert fields["subject"] == ["Rejected: 2 products of store-002"]
+    assert "\r\n- x0 in store-002\r\n- x1 in store-002\r\n" in fields["body"][0]
+    assert fields["body"][0].endswith(f"/shelfsync/pages/rejections?vendor=store-002&{reason}")
 
 
 def test_who_may_only_look_sends_nothing_again(rejecting, browse):
