@@ -135,6 +135,30 @@ def test_each_page_begins_behind_the_one_before(rejecting, browse, monkeypatch):
     assert pages.get("/quarantine?after=a&after=no-number&after=c").status_code == 400
 
 
+def test_quarantined_rows_stand_in_the_order_that_is_asked_for(world, browse, monkeypatch):
+    for vendor, sku, price in (
+        ("store-001", "z", "no price"),
+        ("store-002", "a", "-1.00"),
+        ("store-002", None, "1.00"),
+        ("store-001", "m", "no price"),
+    ):
+        world.erp.put(vendor, sku, price)
+    world.sync("full")
+    monkeypatch.setattr(lists, "ROWS", 1)
+    pages = browse(world.app)
+    [_, *rows] = rows_of(pages.get("/quarantine.csv"))
+    for order, place in (("SKU", 1), ("reason", 3)):
+        address, found = f"/quarantine?order={order}", []
+        while address:
+            shown = pages.get(address).text
+            found += re.findall(r'<tr><td class="id"><a[^>]*>([^<]+)</a><td class="id">(?:<a[^>]*>)?([^<]*)<', shown)
+            following = re.search(r'href="/shelfsync/pages(/quarantine\?[^"]*after=[^"]*)"', shown)
+            address = following and unescape(following.group(1))
+        in_order = [row[:2] for row in sorted(rows, key=lambda row: row[place])]  # those alike stay by row
+        assert [list(row) for row in found] == in_order, order
+        assert [row[:2] for row in rows_of(pages.get(f"/quarantine.csv?order={order}"))[1:]] == in_order
+
+
 def test_quarantined_rows_stand_by_reason_with_the_row(rejecting, browse):
     pages = browse(rejecting.app)
     shown = pages.get("/quarantine").text

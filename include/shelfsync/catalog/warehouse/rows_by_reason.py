@@ -44,13 +44,23 @@ REJECTED_COUNTED = KeysetList(
 )
 """The same, counted."""
 
+_ROW = (("vendor", "text"), ("row_number", "bigint"), ("field", "text"))
+_LAST = f"""
+(SELECT vendor, coalesce(sku, '') AS sku, reason, row_number, field, row_sent, message, raw
+FROM warehouse.quarantine JOIN ({LAST_READING}) AS last USING (vendor, run_id)) AS quarantined
+"""  # noqa: S608  of constants
+
 QUARANTINED = KeysetList(
-    f"(SELECT q.* FROM warehouse.quarantine AS q JOIN ({LAST_READING}) AS last USING (vendor, run_id)) AS quarantined",  # noqa: S608  of constants
+    _LAST,
     ("vendor", "sku", "reason", "row_number", "field", "row_sent", "message", "raw"),
     _FILTERS,
-    {"row": Order((("vendor", "text"), ("row_number", "bigint"), ("field", "text")))},
+    {
+        "row": Order(_ROW),
+        "SKU": Order((("sku", "text"), *_ROW)),
+        "reason": Order((("reason", "text"), *_ROW)),
+    },
 )
-"""Rows and values of the ERP that cannot be sent, of the last reading of each vendor."""
+"""Rows and values of the ERP that cannot be sent, of the last reading of each vendor. A row without a SKU has an empty one."""
 
 _REJECTED = {"since": "min(first_at)", "value_at_stake": "sum(value_at_stake)", "about": "min(what_to_do)"}
 _QUARANTINED = {"about": "min(message)"}
