@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 import sqlalchemy as sa
 from fastapi import HTTPException, Query, Request
 from starlette.responses import HTMLResponse, StreamingResponse
-from starlette.status import HTTP_400_BAD_REQUEST
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 
 from shelfsync.catalog.assortment.product_categories import categories
-from shelfsync.catalog.steps.products import COLUMNS, GROUPS, Behind, Which, every_part, part
+from shelfsync.catalog.steps.products import COLUMNS, GROUPS, ORDERS, Behind, Which, every_part, part
 from shelfsync.catalog.warehouse.drift import skus_differing
 from shelfsync.errors import some_of
 from shelfsync.pages.lists import ROWS, Asked, Chip, Column, Field, category_field
@@ -74,12 +74,13 @@ def products(
     state: Text = "",
     sku: Text = "",
     category: Text = "",
+    order: Text = "",
     after: After = [],  # noqa: B006  read only
 ) -> HTMLResponse:
-    """As many rows as `shelfsync status` counts."""
+    """As many rows as `shelfsync status` counts, store by store; those of one store in an order that is asked for."""
     app = context(request)
     given = {"vendor": vendor, "state": state, "sku": sku, "category": category}
-    asked = Asked({name: value for name, value in given.items() if value}, "", after)
+    asked = Asked({name: value for name, value in given.items() if value}, _order(vendor, order), after)
     found = part(app, _which(asked), behind=_behind(after), most=ROWS)
     following = ""
     if found.behind is not None:
@@ -104,7 +105,7 @@ def products(
         asked=asked,
         fields=(*_FIELDS, category_field(categories(app, vendor) if vendor else [], category)),
         hidden={},
-        orders=(),
+        orders=ORDERS if vendor else (),
         columns=_SHOWN,
         rows=found.rows,
         query=asked.query,
@@ -120,16 +121,24 @@ def products(
 
 @PRODUCTS.router.get("/products.csv")
 def products_file(
-    request: Request, vendor: Text = "", state: Text = "", sku: Text = "", category: Text = ""
+    request: Request, vendor: Text = "", state: Text = "", sku: Text = "", category: Text = "", order: Text = ""
 ) -> StreamingResponse:
     """All rows that the page has with this filter."""
     app = context(request)
-    asked = Asked({"vendor": vendor, "state": state, "sku": sku, "category": category}, "", [])
+    asked = Asked({"vendor": vendor, "state": state, "sku": sku, "category": category}, _order(vendor, order), [])
     return rows_file(app, COLUMNS, every_part(app, _which(asked), most=ROWS_OF_FILE), "products.csv")
 
 
+def _order(vendor: str, order: str) -> str:
+    """The order that is asked for; several stores have none but their own. 404: there is no such order."""
+    if order and order not in ORDERS:
+        raise HTTPException(HTTP_404_NOT_FOUND, f"There is no order {order!r}. Choose one of {', '.join(ORDERS)}.")
+    return order if vendor else ""
+
+
 def _which(asked: Asked) -> Which:
-    return Which(*(asked.filters.get(name) or None for name in ("state", "vendor", "sku", "category")))
+    state, vendor, sku, category = (asked.filters.get(name) or None for name in ("state", "vendor", "sku", "category"))
+    return Which(state, vendor, sku, category, asked.order or ORDERS[0])
 
 
 def _behind(after: list[str]) -> Behind | None:

@@ -106,6 +106,30 @@ def test_pages_of_any_size_have_each_row_once(chain, browse, monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_rows_of_a_store_stand_in_the_order_that_is_asked_for(chain, browse, monkeypatch):
+    for number, price in enumerate(("3.00", "1.00", "2.00")):
+        chain.erp.put("store-003", f"a{number}", price)
+    chain.sync("delta")
+    monkeypatch.setattr(products, "ROWS", 2)
+    pages = browse(chain.app)
+    orders = {"highest price": ["a0", "a2", "a1", "a3", "a4"], "largest difference": ["a0", "a2", "a1", "a3", "a4"]}
+    for order, skus in orders.items():
+        address, found = f"/products?vendor=store-003&order={order}", []
+        while address:
+            shown = pages.get(address).text
+            found += re.findall(r"/explain\?vendor=store-003&amp;sku=(\S+?)\"", shown)
+            following = re.search(r'href="/shelfsync/pages(/products\?[^"]*after=[^"]*)"', shown)
+            address = following and unescape(following.group(1))
+        assert found == skus, order
+        file = pages.get("/products.csv", params={"vendor": "store-003", "order": order})
+        assert [row["sku"] for row in rows_of(file)] == skus
+    assert 'name="order"' not in pages.get("/products?order=highest+price").text, "each store has its own file"
+    assert pages.get("/products?order=nonsense").status_code == 404
+    lost = pages.get("/products?vendor=store-003&order=highest+price&after=store-003&after=z&after=0").text
+    assert "sku=a0" in lost, "behind a row that is gone it begins anew"
+
+
+@pytest.mark.slow
 def test_a_store_whose_file_is_gone_is_named_and_the_file_is_no_half(chain, browse):
     [(path,)] = chain.rows(
         "SELECT snapshot_path FROM ledger.vendor_run WHERE vendor = 'store-002' ORDER BY generation DESC LIMIT 1"

@@ -47,18 +47,24 @@ BY_ERP = ("erp_rows", "not_in_erp")
 """All of them again, by whether the ERP has a row of it."""
 COLUMNS = ("vendor", "sku", "state", "price", "price_on_platform", "active", "active_on_platform", "barcode", "reason")
 """Of a row."""
+ORDERS = ("SKU", "highest price", "largest difference")
+"""Of the rows of a store. The difference is that of the price: wanted, and on the platform. What has none comes last."""
 STORES = 20
 """How many stores a page reads at most."""
 
 
 @dataclass(frozen=True)
 class Which:
-    """Which products; None: any. `state`: a name of GROUPS or of BY_ERP, or a column of catalog.sku_state. `sku`: how it begins. `category`: as the ERP last named it."""
+    """Which products; None: any. `state`: a name of GROUPS or of BY_ERP, or a column of catalog.sku_state. `sku`: how it begins. `category`: as the ERP last named it.
+
+    `order`: one of ORDERS, within each store.
+    """
 
     state: str | None = None
     vendor: str | None = None
     sku: str | None = None
     category: str | None = None
+    order: str = ORDERS[0]
 
 
 @dataclass(frozen=True)
@@ -233,13 +239,30 @@ def _of_store(context: Context, facts: Facts, which: Which, behind: Behind | Non
     rows = rows.append_column("vendor", pa.repeat(facts.vendor, rows.num_rows))
     order = pc.fill_null(column(rows, "sku"), "")
     keep = pc.starts_with(order, which.sku) if which.sku else pa.repeat(pa.scalar(value=True), rows.num_rows)
+    rows = rows.append_column("order", order).filter(keep)
+    found = _sorted(rows, which.order)
     if behind is not None:
-        later = pc.and_(pc.equal(order, behind.sku), pc.greater(rows["row"], behind.row))
-        keep = pc.and_(keep, pc.or_(pc.greater(order, behind.sku), later))
-    sorted_rows = (
-        rows.append_column("order", order).filter(keep).sort_by([("order", "ascending"), ("row", "ascending")])
-    )
-    return sorted_rows.select([*COLUMNS, "row"])
+        found = found.slice(_rows_before(found, behind, which.order))
+    return found.select([*COLUMNS, "row"])
+
+
+def _rows_before(found: pa.Table, behind: Behind, order: str) -> int:
+    """How many of the sorted rows come up to this one. If it is gone and they are not sorted by SKU, its place is not known: none."""
+    at_sku = pc.equal(found["order"], behind.sku)
+    if order == ORDERS[0]:
+        had = pc.or_(pc.less(found["order"], behind.sku), pc.and_(at_sku, pc.less_equal(found["row"], behind.row)))
+        return int(pc.sum(had).as_py() or 0)
+    return 1 + int(pc.index(pc.and_(at_sku, pc.equal(found["row"], behind.row)), value=True).as_py())
+
+
+def _sorted(rows: pa.Table, order: str) -> pa.Table:
+    by_sku = [("order", "ascending"), ("row", "ascending")]
+    if order == "highest price":
+        return rows.sort_by([("price", "descending"), *by_sku])
+    if order == "largest difference":
+        far = pc.abs(pc.subtract(rows["price"], rows["price_on_platform"]))
+        return rows.append_column("far", far).sort_by([("far", "descending"), *by_sku])
+    return rows.sort_by(by_sku)
 
 
 def _joined(table: pa.Table, skus: pa.Array) -> pa.Table:
