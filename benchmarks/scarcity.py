@@ -3,7 +3,7 @@
     PYTHONPATH=include .venv/bin/python -m benchmarks.scarcity --vendors 50 300 1000 --days 7
 
 A virtual clock, no database, no platform. Real: the order of sending (`catalog.turn`), and when a request may leave
-(`platform.rate_limit.next_slot`). Assumed, and named in `Assumed`: what happens in the stores, and how long everything else takes.
+(`platform.rate_limit.sliding_window`). Assumed, and named in `Assumed`: what happens in the stores, and how long everything else takes.
 It is `shelfsync sync --watch`: a run reads all changes, sends them, waits for the jobs, and reads their logs; then the next one begins.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from shelfsync.catalog.state import PRIORITIES
 from shelfsync.catalog.whose_turn import Turn, in_order
-from shelfsync.platform.rate_limit.next_slot import Rate, next_slot
+from shelfsync.platform.rate_limit.sliding_window import Rate, next_slot
 
 START = dt.datetime(2026, 3, 2, tzinfo=dt.UTC)  # a Monday, midnight
 BOUND_REQUEST_S = 1.0

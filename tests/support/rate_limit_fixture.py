@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from shelfsync.platform.rate_limit.next_slot import Rate
+    from shelfsync.platform.rate_limit.sliding_window import Rate
 
 START = dt.datetime(2026, 3, 29, 0, 30, tzinfo=dt.UTC)
 

@@ -9,8 +9,8 @@ import socket
 import sys
 
 from partner_api.session import SystemClock
-from shelfsync.platform.rate_limit.next_slot import Rate
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
+from shelfsync.platform.rate_limit.sliding_window import Rate
 from shelfsync.settings import RateLimitSettings
 from shelfsync.store.engine import create_engine
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
-from partner_api.errors import PartnerError, ThrottledError
-from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.log_limits import log_bytes_max, log_s_max
 from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
-from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.steps.each_open_job import each_open_job
-from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
-from shelfsync.catalog.steps.readback import with_listing
-from shelfsync.errors import DataError, StaleRunError, TryAgainError
+from shelfsync.catalog.steps.job_without_log import by_log, end_overdue, without_log
+from shelfsync.catalog.steps.outcomes import write_outcomes
+from shelfsync.errors import StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.download_ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
@@ -108,40 +103,10 @@ def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease, a
     items = context.lake.read_table(batch.items_path)
     found = _log_of(context, job, news, lease, ahead)
     if found.lines is None:
-        outcomes = _without_log(context, job, items, found)
+        outcomes = without_log(context, job, items, found.news, found.trouble)
     else:
-        outcomes = _by_log(context, job, items, found.lines)
+        outcomes = by_log(context, job, items, found.lines)
     write_outcomes(context, lease, job, batch, items, outcomes)
-
-
-def end_overdue(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> None:
-    """Ends a job after its deadline: by the platform's listing if that is cheap, otherwise as unconfirmed.
-
-    If the platform or shelfsync pauses all requests, the listing is not read: it would delay one vendor after the other.
-    """
-    waiting = isinstance(trouble, ThrottledError | TryAgainError)
-    if waiting or not _shown_in_listing(context, job, lease):
-        give_up(context, job, lease, trouble)
-
-
-def _shown_in_listing(context: Context, job: CatalogJob, lease: Lease) -> bool:
-    """Whether the listing ended the job. The job ends even if the listing cannot be read."""
-    try:
-        return read_back(context, job, lease)
-    except Exception as error:
-        if database_is_away(error) or isinstance(error, StaleRunError):
-            raise
-        log.error("confirm: vendor %s, job %d: the listing: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400
-        return False
-
-
-def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> NoReturn:
-    """Ends a job after its deadline as unconfirmed: nothing is acknowledged, and the next delta sends the ERP's values (I7)."""
-    why = "no confirmation came before the deadline" + (f" ({reason_of(trouble)[:800]})" if trouble else "")
-    skus = leave_unconfirmed(context, lease, job.job_id, why)
-    raise DataError(
-        f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Are the webhook's address and secret right?"
-    )
 
 
 @dataclass
@@ -154,43 +119,6 @@ class _Log:
     news: Report
     lines: pa.Table | None = None
     trouble: Exception | None = None
-
-
-def _by_log(context: Context, job: CatalogJob, items: pa.Table, lines: pa.Table) -> pa.Table:
-    key = context.settings.platform.item_key
-    unmatched_lines = unmatched(items, lines, key).num_rows
-    if unmatched_lines:
-        log.warning(
-            "confirm: vendor %s, job %d: %d lines of the log match no SKU sent",
-            job.vendor,
-            job.job_id,
-            unmatched_lines,
-        )
-    return match(items, lines, key)
-
-
-def _without_log(context: Context, job: CatalogJob, items: pa.Table, found: _Log) -> pa.Table:
-    """The outcomes of a job whose log cannot be read: by the results of its status, then by the listing, at once (I10, I15).
-
-    If a log never comes, a job that waits for it keeps every later change of its vendor, stop-sells too. The next delta sends the rest
-    again. A job that FAILED has changed nothing, so the listing is not read.
-    """
-    why = ended_without_log(found.news.status or "ended")
-    if found.trouble is not None:
-        why += f" that can be read ({reason_of(found.trouble)})"
-    if found.news.feedback is None:
-        outcomes = all_alike(items, "unaccounted", why)
-    else:
-        outcomes = _by_log(context, job, items, parse_feedback(found.news.feedback))
-    if (found.news.status or "").upper() == "FAILED":
-        return outcomes
-    try:
-        return with_listing(context, job, items, outcomes)
-    except ThrottledError:
-        raise
-    except PartnerError as error:
-        log.warning("confirm: vendor %s, job %d: the listing proves nothing: %s", job.vendor, job.job_id, error)
-        return outcomes
 
 
 def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
@@ -258,24 +186,3 @@ def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> 
     with context.engine.begin() as connection:
         lease.hold(connection)
         job_row.fetched(connection, job.job_id, path)
-
-
-def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
-    """Confirms a job past its deadline by the listing, which is newer than the sending; False if the listing proves nothing.
-
-    A SKU that it does not prove is unaccounted, and the next delta sends it again (I7).
-    """
-    with context.engine.connect() as connection:
-        batch = batches.read(connection, job.batch_id)
-    items = context.lake.read_table(batch.items_path)
-    try:
-        outcomes = with_listing(
-            context, job, items, all_alike(items, "unaccounted", "no log came, and the listing does not show it")
-        )
-    except (PartnerError, TryAgainError) as error:  # rejected, or not allowed now: the job ends anyway
-        log.warning("confirm: vendor %s, job %d: the listing proves nothing: %s", job.vendor, job.job_id, error)
-        return False
-    if not pc.any(pc.equal(outcomes["state"], "accepted")).as_py():
-        return False
-    write_outcomes(context, lease, job, batch, items, outcomes)
-    return True

@@ -117,6 +117,7 @@ def _guard_vendor(
 ) -> None:
     from shelfsync.catalog.approved_values import pending
     from shelfsync.catalog.guards import apply_guards
+    from shelfsync.catalog.urgent_skus import only_urgent
 
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
     case = as_unrestored_if_any(context, acknowledged, facts.past.unrestored_path)
@@ -128,7 +129,7 @@ def _guard_vendor(
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
     verdict = apply_guards(case, approved=[rows for _, rows in approved], declined=declined)
-    released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
+    released, held = only_urgent(verdict.released, case.baseline, run.skus), verdict.held
     whole = released.equals(acknowledged.delta)
     values = {
         "released_path": delta_path if whole else context.lake.write_table("released", row.vendor, released),
@@ -284,20 +285,6 @@ def _skus(context: Context, paths: Iterable[str]) -> frozenset[str]:
     """The SKUs of some tables; a table that housekeeping has removed has none."""
     return frozenset(
         sku for path in paths if context.lake.exists(path) for sku in context.lake.read_table(path)["sku"].to_pylist()
-    )
-
-
-def _named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.Table:
-    """The released rows (DELTA schema) of an urgent run's SKUs; all rows if the run names none."""
-    if not skus:
-        return released
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from shelfsync.catalog.co_sent_fields import with_active_if_single
-
-    return with_active_if_single(
-        released.filter(pc.is_in(released["sku"], value_set=pa.array(skus, pa.string()))), baseline
     )
 
 

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from shelfsync import metrics
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.platform.rate_limit.allowance import Allowance, Ask, Contact, Turn
-from shelfsync.platform.rate_limit.next_slot import Rate
 from shelfsync.platform.rate_limit.pauses import Answer, count, go_on, stop
 from shelfsync.platform.rate_limit.priorities import known
+from shelfsync.platform.rate_limit.sliding_window import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable

@@ -12,8 +12,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.next_request import Waiting, order, overdue_at
-from shelfsync.platform.rate_limit.next_slot import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
 from shelfsync.platform.rate_limit.priorities import due_after
+from shelfsync.platform.rate_limit.sliding_window import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert
     from sqlalchemy.engine import Connection, Row
 
-    from shelfsync.platform.rate_limit.next_slot import Rate
+    from shelfsync.platform.rate_limit.sliding_window import Rate
 
     Locked: TypeAlias = Row[Any]
 

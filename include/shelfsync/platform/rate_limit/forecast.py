@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.platform.rate_limit.allowance import Allowance
-    from shelfsync.platform.rate_limit.next_slot import Rate
+    from shelfsync.platform.rate_limit.sliding_window import Rate
 
 
 @dataclass(frozen=True, slots=True)

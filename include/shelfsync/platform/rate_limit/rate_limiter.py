@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partner_api.session import Clock
     from shelfsync.platform.rate_limit.admission import Steps
     from shelfsync.platform.rate_limit.forecast import Forecast, Status, Use
-    from shelfsync.platform.rate_limit.next_slot import Rate
+    from shelfsync.platform.rate_limit.sliding_window import Rate
     from shelfsync.settings import RateLimitSettings
 
 

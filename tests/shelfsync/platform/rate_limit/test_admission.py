@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from rate_limit_fixture import World
 from shelfsync.platform.rate_limit import tables
-from shelfsync.platform.rate_limit.next_slot import Rate
+from shelfsync.platform.rate_limit.sliding_window import Rate
 
 PRIORITIES = ["order", "stop_sell", "price", "catalog", "promotion", "export", "history", "catalog"]
 

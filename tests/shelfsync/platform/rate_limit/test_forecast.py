@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.platform.rate_limit.forecast import Requests, Use, forecast
-from shelfsync.platform.rate_limit.next_slot import Rate
 from shelfsync.platform.rate_limit.priorities import PRIORITIES
+from shelfsync.platform.rate_limit.sliding_window import Rate
 
 
 def test_a_thousand_vendors_do_not_fit_a_quarter_of_an_hour():

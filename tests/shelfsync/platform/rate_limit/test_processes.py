@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from sandbox_fixture import LiveSandbox
 from shelfsync.platform.rate_limit import tables
-from shelfsync.platform.rate_limit.next_slot import Rate
+from shelfsync.platform.rate_limit.sliding_window import Rate
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from partner_api.session import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.platform.rate_limit import tables
-from shelfsync.platform.rate_limit.next_slot import Rate
 from shelfsync.platform.rate_limit.pauses import Answer
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
+from shelfsync.platform.rate_limit.sliding_window import Rate
 from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.settings import RateLimitSettings
 from shelfsync.store.engine import create_engine

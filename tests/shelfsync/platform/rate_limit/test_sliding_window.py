@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.platform.rate_limit.next_slot import ARRIVAL_S_MAX, Rate, clock_was_set, next_slot
+from shelfsync.platform.rate_limit.sliding_window import ARRIVAL_S_MAX, Rate, clock_was_set, next_slot
 
 START = dt.datetime(2026, 3, 29, 0, 59, tzinfo=dt.UTC)
 rates = st.builds(
