@@ -217,18 +217,6 @@ def test_a_link_that_expires_between_the_event_and_the_fetch_ends_the_job(make_w
     assert _stop_sell(shelf)
 
 
-def test_a_status_call_that_always_fails_ends_the_job_at_its_deadline(make_world):
-    shelf = make_world(sync={"job_deadline_s": 2, "poll_first_s": 0.1, "poll_max_s": 0.2})
-    _shelf(shelf)
-    shelf.platform.faults({"at": "job_status", "kind": "status_400"})
-    shelf.erp.put(VENDOR, "a", "2.00", None)
-    run_id, vendors = shelf.begin("delta", upto="deliver")
-    shelf.app.wait(run_id, vendors)
-    assert shelf.app.step("confirm", run_id, vendors)["failed"] == {}
-    shelf.app.step("acknowledge", run_id, vendors)
-    assert _job(shelf)[:4] == ("acknowledged", 1, 0, 0), "the listing shows it"
-
-
 def test_a_host_that_is_away_is_tried_by_one_more_run_and_then_the_listing_ends_it(shelf):
     shelf.platform.faults({"at": "log", "kind": "status_503"})
     shelf.erp.put(VENDOR, "a", "2.00", None)
