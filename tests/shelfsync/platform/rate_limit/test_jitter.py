@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from shelfsync.platform.rate_limit.next_slot import Rate
 
 from shelfsync.platform.rate_limit import jitter
+from shelfsync.platform.rate_limit.sliding_window import Rate
 
 
 def test_the_default_uses_98_percent_of_60_a_minute():
