@@ -42,10 +42,10 @@ def chain_slips() -> dict[str, ConfigurationError]:
     return slips(sections_of(read_file()))
 
 
-def chain_that_was_alone(file: Mapping[str, Any]) -> str | None:
+def chain_that_was_alone(file: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str | None:
     """The chain that keeps what was there before the others; a ConfigurationError if two say so: both would have one ledger."""
     given = {name: section.get("was_alone") for name, section in sections_of(file).items() if isinstance(section, dict)}
-    for variable, value in os.environ.items():
+    for variable, value in environ.items():
         if variable.upper().startswith(PREFIX) and variable.upper().endswith("__WAS_ALONE"):
             given[variable.upper().removeprefix(PREFIX).removesuffix("__WAS_ALONE").lower()] = value
     found = sorted(name for name, value in given.items() if str(value).strip().lower() in _YES)

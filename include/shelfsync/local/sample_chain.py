@@ -7,8 +7,10 @@ import json
 import os
 import re
 import secrets
+import tomllib
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.chains import chain_that_was_alone, names_in, sections_of
 from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
 from shelfsync.local.state_folder import Place, kept_secret
 
@@ -74,6 +76,12 @@ def chains_in(file: Path) -> str:
     text = file.read_text("utf-8") if file.is_file() else ""
     found = re.search(r"^\[chains\..*", text, re.MULTILINE | re.DOTALL)
     return found[0] if found else ""
+
+
+def chains(home: Path) -> tuple[tuple[str, ...], str | None]:
+    """The chains that a person has added, and which of them was alone. The shell's do not count: services do not inherit them."""
+    added = tomllib.loads(chains_in(home / CONFIG))
+    return names_in(sections_of(added)) if added else (), chain_that_was_alone(added, {})
 
 
 def open_erp(stack: RunningStack) -> sa.Engine:

@@ -91,7 +91,8 @@ def keep(settings: Settings, wanted: StackOptions) -> None:
         stack.wait_ready()
         if wanted.sandbox:
             sample_chain.prepare(stack, _echo)
-        switches.switch(stack, settings.local.paused_dags, _echo)
+        chains, alone = sample_chain.chains(place.home) if wanted.sandbox else ((), None)
+        switches.switch(stack, settings.local.paused_dags, _echo, chains=chains, alone=alone)
         ready = place.run / READY
         try:
             write_whole(ready, json.dumps(asdict(guide.running(stack, wanted))))

@@ -18,7 +18,7 @@ class LocalSettings(Section):
     """The local stack: which DAGs it switches on, and the simulated stores and customers beside the sandbox."""
 
     paused_dags: Annotated[tuple[str, ...], NoDecode] = ()
-    """DAG ids that `make up` pauses. It switches on every other DAG of shelfsync that is new there; one that a person paused stays so."""
+    """DAG ids that `make up` pauses. Its first start switches every other DAG on. Later ones switch on only what an earlier value of this setting paused."""
     picking_delay_s: float = Field(10.0, ge=0)
     """Seconds between an order that a store takes and the picking result of the sample's store hub."""
     customer_interval_s: float = Field(120.0, ge=0)
