@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import make_url
 
+from shelfsync.chains import alone_here, chain_names
 from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import airflow_home, postgres_binaries, sample_chain, services
@@ -143,12 +144,20 @@ def _command(place: Place, running: Running) -> str:
     program = shlex.quote(str(Path(sys.executable).with_name("shelfsync")))  # of a wheel
     if (place.project / "pyproject.toml").is_file():
         program = ".venv/bin/shelfsync"
+    if chain := _chain(place, running):
+        program = f"{program} --chain {chain}"
     if not running.sandbox:
         return program
     foreign = [name for name in services.split(os.environ, sample=True)[1] if name in os.environ]
     unset = "".join(f"-u {shlex.quote(name)} " for name in foreign if name != services.CONFIG)
     config = f"SHELFSYNC_CONFIG={shlex.quote(str(place.home / sample_chain.CONFIG))}"
     return f"{'env ' + unset if unset else ''}{config} {program}"
+
+
+def _chain(place: Place, running: Running) -> str | None:
+    """The chain that a command has to name, as the settings are now: the one that was alone has the sample ERP. None: there are no chains."""
+    names, alone = sample_chain.chains(place.home) if running.sandbox else (chain_names(), alone_here())
+    return alone or next(iter(names), None)
 
 
 def _address(name: str, address: str, more: str = "") -> str:

@@ -73,6 +73,33 @@ def test_without_a_checkout_the_printed_command_is_that_of_the_environment(place
     assert ".venv/bin/shelfsync explain" in "\n".join(tries(place, running))
 
 
+@pytest.mark.parametrize(
+    ("sections", "named"),
+    [
+        ("[chains.demo]\nwas_alone = true\n[chains.alpha]\n", "demo"),
+        ("[chains.north]\n[chains.south.erp]\n", "north"),
+    ],
+)
+def test_with_chains_each_printed_command_names_one(place, running, monkeypatch, sections: str, named: str) -> None:
+    monkeypatch.setenv("SHELFSYNC_CHAINS__OF_THE_SHELL__WAS_ALONE", "true")
+    with (place.home / sample_chain.CONFIG).open("a") as file:
+        file.write(sections)
+    text = "\n".join(guide.lines(place, running))
+    for command in ("status", "sync --vendor store-001", f"explain store-001 {running.sku}"):
+        assert f"shelfsync --chain {named} {command}" in text
+    assert text.count("bin/shelfsync ") == text.count(f"bin/shelfsync --chain {named} ") == 3
+
+
+def test_the_chains_of_a_real_platform_are_those_of_its_settings(place, monkeypatch) -> None:
+    monkeypatch.setenv("SHELFSYNC_CHAINS__NORTH__ERP__SOURCE", "files")
+    what = Running("http://127.0.0.1:1", "http://127.0.0.1:2")
+    assert [how.partition("shelfsync ")[2] for _, how in guide.tries(place, what)] == [
+        "--chain north check",
+        "--chain north plan",
+        "--chain north status",
+    ]
+
+
 def test_no_printed_command_has_the_password_of_the_erp(place, running) -> None:
     (place.home / sample_chain.CONFIG).write_text('[erp]\nurl = "postgresql+psycopg://u:can%3Aary@h:5/erp"\n', "utf-8")
     assert "ary@" not in "\n".join(guide.lines(place, running))
