@@ -24,11 +24,11 @@ from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.platform import client as platform
 from shelfsync.settings.chain_database import database_of_chain
-from shelfsync.store.engine import claim, create_beside, create_engine, libpq_url
+from shelfsync.store.engine import claim, create_beside, create_engine, is_missing_beside, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy.engine import Engine
 
@@ -39,22 +39,29 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def open_app(
-    settings: Settings, *, clock: Clock | None = None, read_only: bool = False, migrate: bool = True
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    read_only: bool = False,
+    migrate: bool = True,
+    begins: bool = False,
 ) -> Iterator[Context]:
     """A context for as long as the block lasts. Without a database address, an embedded server runs for as long.
 
-    `read_only`: its client sends no request that changes the platform. `migrate=False`: a database of another version is an error. A ConfigurationError if the installation has chains and the
-    settings are those of none.
+    `read_only`: its client sends no request that changes the platform. `migrate=False`: a database of another version is an error.
+    `begins`: a person begins with a chain, so its database is created if it is not there; for everything else that is a ConfigurationError.
+    So it is if the installation has chains and the settings are those of none.
     """
     require(settings.chain, chain_names())
     if not metrics.listened_to() and (sinks := settings.metrics.sinks(settings.chain)):
         metrics.use(metrics.Several(*sinks))
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(_addresses(settings))
-        engine = _ready(own, stack, settings.place_of_its_own) if migrate else _current(own, stack)
+        ready = upgrade if migrate else _require_current
+        engine = _ready(own, stack, ready, chain=settings.place_of_its_own, create=begins and migrate)
         if settings.chain is not None:
             claim(engine, settings.chain)
-        limits = engine if shared == own or not migrate else _ready(shared, stack)
+        limits = engine if shared == own or not migrate else _ready(shared, stack, upgrade)
         yield assemble(
             settings, engine, limits=limits, clock=clock or SystemClock(), closing=stack, read_only=read_only
         )
@@ -84,30 +91,45 @@ def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
         yield own, own if limits is None else limits.get_secret_value()
 
 
-def _current(address: str, stack: contextlib.ExitStack) -> Engine:
-    """An engine on a database that is of this version already. A ConfigurationError if it is not."""
+def _ready(
+    address: str,
+    stack: contextlib.ExitStack,
+    ready: Callable[[Engine], None],
+    *,
+    chain: str | None = None,
+    create: bool = False,
+) -> Engine:
+    """An engine on a database that `ready` accepts. `chain`: whose own it is; `create`: it is created if it is not there."""
     engine = create_engine(address)
     stack.callback(engine.dispose)
+    try:
+        ready(engine)
+    except ShelfsyncError:
+        if chain is None or not is_missing_beside(engine.url, chain):
+            raise
+        if not create:
+            raise _no_database(engine, chain) from None
+        create_beside(engine.url, chain)
+        ready(engine)
+    return engine
+
+
+def _require_current(engine: Engine) -> None:
+    """A ConfigurationError if the database is not of this version already."""
     if not is_current(engine):
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL",
             "the tables in this database are not those of this version, and a process that only reads changes none",
             "Run `shelfsync check` with this version first.",
         )
-    return engine
 
 
-def _ready(address: str, stack: contextlib.ExitStack, chain: str | None = None) -> Engine:
-    """An engine on a database of this version. A chain's own database is created if it is not there."""
-    engine = create_engine(address)
-    stack.callback(engine.dispose)
-    try:
-        upgrade(engine)
-    except ShelfsyncError:
-        if chain is None or not create_beside(engine.url, chain):
-            raise
-        upgrade(engine)
-    return engine
+def _no_database(engine: Engine, chain: str) -> ConfigurationError:
+    return ConfigurationError(
+        "SHELFSYNC_CHAIN",
+        f"there is no database {engine.url.database}, and a new one would not know what was sent for the chain {chain}",
+        f"If the chain is new, run `shelfsync --chain {chain} check`, which creates it; if not, let an administrator give the database its name back.",
+    )
 
 
 def assemble(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import psycopg
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowFailException
 
 from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync_airflow import options
-from shelfsync_airflow.app import ERP, PLATFORM, app_settings
+from shelfsync_airflow.app import ERP, PLATFORM, app_settings, open_app
 from shelfsync_airflow.connections import overrides
 from shelfsync_airflow.names import chain_of, of_chain
 
@@ -63,6 +67,17 @@ def test_a_chain_takes_no_connection_of_another(chains):
             with pytest.raises(ConfigurationError, match=f"there is no connection {name}"):
                 overrides(settings, find, [needed])
     assert asked == ["shelfsync_database", "shelfsync_platform__north", "shelfsync_database", "shelfsync_erp__north"]
+
+
+def test_a_task_of_a_chain_without_its_database_fails_for_good_and_creates_none(chains, monkeypatch, database_url):
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", database_url)
+    task = {"dag": SimpleNamespace(dag_id="catalog_delta_sync__north")}
+    monkeypatch.setattr("shelfsync_airflow.names.get_current_context", lambda: task)
+    with pytest.raises(AirflowFailException, match="run `shelfsync --chain north check`, which creates it"), open_app():
+        pass
+    with psycopg.connect(database_url) as connection:
+        known = f"SELECT 1 FROM pg_database WHERE datname = '{connection.info.dbname}_north'"
+        assert connection.execute(known).fetchall() == []
 
 
 @pytest.mark.parametrize("chain", [None, *CHAINS])

@@ -259,6 +259,8 @@ def running(home: Path, *, stores: int, workers: int) -> Iterator[Several]:
         composed = Composed(home / "state", postgres.dsn(), given, workers)
         for chain in CHAINS:
             fill(postgres, sandbox_url, chain, f"{composed.api_url}/shelfsync/{chain}/webhook", stores)
+            done = composed.run("worker", "shelfsync", "check", "--chain", chain)
+            assert done.returncode == 0, f"{chain}: {done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         closing.callback(composed.down)
         composed.up()
         word = json.loads((composed.home / "airflow/simple_auth_manager_passwords.json.generated").read_text("utf-8"))

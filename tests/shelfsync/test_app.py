@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import uuid
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from psycopg import sql
 
-from shelfsync.app import open_app
+from shelfsync.app import open_app, shared_context
 from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
 from shelfsync.housekeeping.remove_expired import remove_expired
@@ -39,9 +40,13 @@ def chains(monkeypatch, tmp_path, empty_database_url, administration) -> Iterato
         administration.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
 
 
-def _opened(chain):
+def _opened(chain, *, begins=True):
     with chosen(chain):
-        return open_app(read_settings())
+        return open_app(read_settings(), begins=begins)
+
+
+def _exists(administration, name):
+    return bool(administration.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchall())
 
 
 @pytest.mark.slow
@@ -92,6 +97,55 @@ def test_a_renamed_chain_takes_its_database_along_by_the_statement_of_the_error(
         connection.execute(refused.value.remedy.partition("run there: ")[2])
     with _opened("south") as south:
         assert south.settings.chain == "south"
+
+
+def _no_database(name):
+    return (
+        f"SHELFSYNC_CHAIN: there is no database {name}, and a new one would not know what was sent for the chain north."
+        " If the chain is new, run `shelfsync --chain north check`, which creates it;"
+        " if not, let an administrator give the database its name back."
+    )
+
+
+def _in_a_task():
+    return _opened("north", begins=False)
+
+
+def _that_only_reads():
+    with chosen("north"):
+        return open_app(read_settings(), migrate=False)
+
+
+@contextlib.contextmanager
+def _in_a_trigger():
+    with chosen("north"):
+        yield shared_context(read_settings())
+
+
+@pytest.mark.parametrize("way", [_in_a_task, _that_only_reads, _in_a_trigger])
+def test_what_finds_no_database_of_its_chain_creates_none(chains, administration, way):
+    """A renamed database would be followed by an empty one, and a delta would send everything on it."""
+    name = f"{psycopg.conninfo.conninfo_to_dict(chains)['dbname']}_north"
+    with pytest.raises(ConfigurationError) as caught, way():
+        pass
+    assert str(caught.value) == _no_database(name)
+    assert not _exists(administration, name)
+
+
+@pytest.mark.slow
+def test_a_task_works_again_once_the_database_has_its_name_back(chains, administration):
+    with _opened("north") as north:
+        name = north.engine.url.database
+    rename = "ALTER DATABASE {} RENAME TO {}"
+    names = sql.Identifier(name), sql.Identifier(f"{name}_away")
+    administration.execute(sql.SQL(rename).format(*names))
+    try:
+        with pytest.raises(ConfigurationError, match="there is no database"), _in_a_task():
+            pass
+    finally:
+        administration.execute(sql.SQL(rename).format(*reversed(names)))
+    with _in_a_task() as north:
+        assert north.settings.chain == "north"
 
 
 def test_without_a_chain_nothing_is_opened(chains):

@@ -361,10 +361,11 @@ def only_reading() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Context]:
+def opened(*, read_only: bool = False, reports: bool = False, begins: bool = False) -> Iterator[Context]:
     """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform.
 
-    `reports`: the command prints the report of a run, so what is in it is not logged besides.
+    `reports`: the command prints the report of a run, so what is in it is not logged besides. `begins`: a person begins with a chain by this
+    command, so it creates the chain's database.
     """
     from shelfsync import logs
     from shelfsync.app import open_app
@@ -374,7 +375,8 @@ def opened(*, read_only: bool = False, reports: bool = False) -> Iterator[Contex
     settings = read_settings()
     logs.configure(settings.log_format, logging.getLogger().level, reports=reports)
     display.use(display.Display.of(settings.time_zone, settings.currency))
-    with open_app(settings, read_only=read_only or _only_reading.get(), migrate=not _only_reading.get()) as context:
+    only = _only_reading.get()
+    with open_app(settings, read_only=read_only or only, migrate=not only, begins=begins) as context:
         if (line := new_ledger_warning(context)) is not None:
             log.warning("%s", line)
         yield context

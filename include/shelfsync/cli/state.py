@@ -76,7 +76,7 @@ def load(file: Read, without_customers: WithoutCustomers = False, dry_run: DryRu
     settings = read_settings()
     reads = CustomerCipher(settings.orders).reads
     plan = checked(file, chain=settings.chain, reads=reads, without_customers=without_customers)
-    with opened(read_only=True) as context:
+    with opened(read_only=True, begins=True) as context:
         done = write(context.engine, context.lake, file, plan, who=user_or(user), dry_run=dry_run)
     data = {"loaded": done and not dry_run, "rows": plan.rows, "files": plan.manifest.files, "notes": plan.notes}
     if not done:

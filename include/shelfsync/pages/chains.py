@@ -9,7 +9,8 @@ from fastapi import Depends, FastAPI, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from shelfsync.chain_states import state_of
-from shelfsync.chains import alone_here
+from shelfsync.chains import alone_here, chain_names
+from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import add_frame
 from shelfsync.pages.from_airflow import FROM_AIRFLOW
 from shelfsync.pages.shell import Text, lead_to, show
@@ -40,7 +41,7 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
     app.state.menu = []
 
     def how_all_are(request: Request) -> HTMLResponse:
-        seen = [state_of(name, chains[name].opened) for name in request.state.chains]
+        seen = [state_of(name, chains[name].opened) for name in request.state.chains if _is_still_here(name)]
         return show(request, "chains.html", title="Chains", chains=seen)
 
     def of_chain(request: Request, dag_id: Text = "") -> RedirectResponse:
@@ -54,3 +55,11 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
     for name, one in chains.items():
         app.mount(f"/{name}", one.pages)
     return app
+
+
+def _is_still_here(name: str) -> bool:
+    """Whether the settings still have this chain; so it counts while they cannot be read."""
+    try:
+        return name in chain_names()
+    except ConfigurationError:
+        return True

@@ -122,34 +122,49 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     return engine
 
 
-def create_beside(wanted: sa.URL, chain: str) -> bool:
-    """Creates a chain's database `BASE_CHAIN` beside `BASE`, if that is there and this is not; whether it did, or another process has.
+def is_missing_beside(wanted: sa.URL, chain: str) -> bool:
+    """Whether a chain's database `BASE_CHAIN` is not there, and `BASE` is. False if `BASE` cannot be asked."""
+    if not (wanted.database or "").endswith(f"_{chain}"):
+        return False
+    try:
+        with _base_of(wanted, chain) as connection:
+            known = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
+            return connection.execute(known, {"name": wanted.database}).one_or_none() is None
+    except SQLAlchemyError:
+        return False
+
+
+def create_beside(wanted: sa.URL, chain: str) -> None:
+    """Creates a chain's database `BASE_CHAIN` beside `BASE`, unless another process has meanwhile.
 
     A ConfigurationError has the statement for an administrator, if the role may create none.
     """
-    name, ending = wanted.database or "", f"_{chain}"
-    if not name.endswith(ending):
-        return False
-    engine = make_engine(wanted.set(database=name.removesuffix(ending)), poolclass=sa.NullPool)
-    quoted = engine.dialect.identifier_preparer.quote(name)
     try:
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            known = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
-            if connection.execute(known, {"name": name}).one_or_none() is not None:
-                return False
+        with _base_of(wanted, chain) as connection:
+            quoted = connection.dialect.identifier_preparer.quote(str(wanted.database))
             connection.execute(sa.text(f"CREATE DATABASE {quoted}"))
     except SQLAlchemyError as error:
         state = getattr(_cause(error), "sqlstate", None)
         if state == _NO_PRIVILEGE:
             raise ConfigurationError(
                 "SHELFSYNC_CHAIN",
-                f"there is no database {name}, and the role {wanted.username} may not create it",
+                f"there is no database {wanted.database}, and the role {wanted.username} may not create it",
                 f"Let an administrator run: CREATE DATABASE {quoted} OWNER {wanted.username};",
             ) from None
-        return state in _CREATED_MEANWHILE
+        if state not in _CREATED_MEANWHILE:
+            raise trouble(error) or error from None
+
+
+@contextlib.contextmanager
+def _base_of(wanted: sa.URL, chain: str) -> Iterator[Connection]:
+    """A connection to `BASE`, where `BASE_CHAIN` is wanted."""
+    base = wanted.set(database=str(wanted.database).removesuffix(f"_{chain}"))
+    engine = make_engine(base, poolclass=sa.NullPool)
+    try:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            yield connection
     finally:
         engine.dispose()
-    return True
 
 
 def claim(engine: Engine, chain: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from shelfsync.cli.app import run
 from shelfsync.exit_codes import ExitCode
@@ -29,6 +31,51 @@ def test_a_chain_that_cannot_be_read_stops_no_other(chains, monkeypatch, capsys)
     assert (south["chain"], south["readable"]) == ("south", False)
     assert "no connection to 127.0.0.1:1/none" in south["sentence"]
     assert "secret-of-south" not in out
+
+
+@pytest.fixture
+def database_of_south(chains, empty_database_url, administration, monkeypatch):
+    """Its name, `was it created`, of a chain whose section is new."""
+    monkeypatch.setenv("SHELFSYNC_CHAINS__SOUTH__CURRENCY", "NOK")
+    name = f"{psycopg.conninfo.conninfo_to_dict(empty_database_url)['dbname']}_south"
+    known = "SELECT 1 FROM pg_database WHERE datname = %s"
+    yield lambda: bool(administration.execute(known, [name]).fetchall())
+    administration.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.mark.slow
+def test_a_list_creates_no_database_and_names_the_command_that_does(database_of_south, capsys):
+    assert run(["chains", "list", "--json"]) == ExitCode.PARTLY
+    south = json.loads(capsys.readouterr().out)["data"]["chains"][1]
+    assert (south["chain"], south["readable"]) == ("south", False)
+    assert "run `shelfsync --chain south check`, which creates it" in south["sentence"]
+    assert not database_of_south()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["alerts", "watch"],
+        ["holds", "list"],
+        ["recover"],
+        ["pause", "--all", "--reason", "x"],
+        ["sync", "--watch"],
+    ],
+)
+def test_a_command_that_begins_no_chain_creates_no_database(database_of_south, words, capsys):
+    assert run([*words, "--chain", "south"]) == ExitCode.CONFIGURATION
+    assert "run `shelfsync --chain south check`, which creates it" in capsys.readouterr().err
+    assert not database_of_south()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["check"], ["plan", "--full"], ["sync"]])
+def test_a_command_by_which_a_person_begins_creates_it(database_of_south, words, capsys):
+    """It fails only afterwards: the chain has no platform yet."""
+    assert run([*words, "--chain", "south"]) == ExitCode.CONFIGURATION
+    assert "there is no database" not in capsys.readouterr().err
+    assert database_of_south()
 
 
 def test_a_name_that_is_no_chain_is_listed_with_its_error(monkeypatch, tmp_path, capsys):

@@ -14,6 +14,17 @@ from shelfsync.pages.app import create_app
 from shelfsync.pages.chains import ChainPages, create_chains_app
 from shelfsync.pages.rights import Viewer
 
+
+@pytest.fixture(autouse=True)
+def sections(synced, monkeypatch, tmp_path):
+    """The settings file of an installation with these chains."""
+    file = tmp_path / "shelfsync.toml"
+    file.write_text("[chains.north]\n[chains.south]\n", "utf-8")
+    file.chmod(0o600)
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
+    return file
+
+
 ROOT = "/shelfsync/pages"
 """Where Airflow mounts the pages: a server gives the whole path, and below which part of it the application is."""
 
@@ -56,6 +67,14 @@ def test_one_page_says_how_each_chain_is_and_leads_to_its_pages(synced):
         "/shelfsync/pages/north/": "1 of 1 stores show what the ERP says, read just now.",
         "/shelfsync/pages/south/": "It cannot be read: SHELFSYNC_DATABASE_URL: no connection. Start the server.",
     }
+
+
+def test_a_chain_whose_section_was_removed_is_listed_no_more(synced, sections):
+    browse = _pages(synced, ["north", "south"])
+    sections.write_text("[chains.north]\n", "utf-8")
+    assert "south" not in browse("/").text
+    sections.write_text("[chains", "utf-8")
+    assert "south" in browse("/").text, "while nobody can read the file, no chain vanishes"
 
 
 def test_a_viewer_sees_the_chains_that_are_his_alone(synced):
