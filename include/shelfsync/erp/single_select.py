@@ -19,6 +19,12 @@ _END = re.compile(
     r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
 )
 """A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
+_QUOTED = re.compile(
+    r"--[^\n]*|/\*.*?\*/|#(?=\s)[^\n]*|"
+    r"(?P<quoted>'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^]'\"`]*\]|(?P<tag>\$\w*\$).*?(?P=tag))",
+    re.DOTALL,
+)
+"""A text literal or a quoted name; comments besides, since an apostrophe in one begins no literal."""
 
 
 def selected(what: str, sql: str, where: str | None = None) -> str:
@@ -51,6 +57,16 @@ def read_statement(given: tuple[str, str | None], in_file: tuple[str, Path | Non
 
 def bare(sql: str) -> str:
     """The statement without semicolon and comment at the end, which brackets around it do not allow."""
-    while (shorter := _END.sub("", sql.strip())) != sql:
-        sql = shorter
+    sql = sql.strip()
+    quoted = [found.span() for found in _QUOTED.finditer(sql) if found["quoted"]]
+    while (end := _end_of(sql, quoted)) is not None:
+        sql = sql[:end].rstrip()
     return sql
+
+
+def _end_of(sql: str, quoted: list[tuple[int, int]]) -> int | None:
+    """Where the last semicolon or comment begins, if the statement ends with one that is not quoted."""
+    found = _END.search(sql)
+    while found is not None and any(begin < found.start() < end for begin, end in quoted):
+        found = _END.search(sql, found.start() + 1)
+    return None if found is None else found.start()

@@ -55,6 +55,25 @@ def test_what_is_no_end_stays(sql):
     assert bare(sql) == sql
 
 
+@pytest.mark.parametrize("end", ["", ";", "; -- it's all", "\n-- it's all"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a FROM b WHERE c = '; --'",
+        "SELECT a FROM b WHERE c = 'it''s; -- d'",
+        "SELECT a FROM b WHERE c = 'x\n-- d'",
+        "SELECT a FROM b WHERE c = '; # d'",
+        "SELECT a -- what's sold\nFROM b WHERE c = '; /* d */'",
+        'SELECT a AS "; --"',
+        "SELECT a AS `; --`",
+        "SELECT a AS [; --]",
+        "SELECT $x$; --$x$",
+    ],
+)
+def test_what_stands_in_a_literal_or_a_quoted_name_is_no_end(sql, end):
+    assert bare(sql + end) == sql
+
+
 def test_a_statement_without_a_word_is_none():
     with pytest.raises(ConfigurationError, match="SQL: it is empty"):
         read_statement(("SQL", " ;\n-- nothing\n"), ("SQL_FILE", None))
