@@ -118,5 +118,12 @@ def require(name: str | None, names: tuple[str, ...]) -> None:
         raise ConfigurationError("SHELFSYNC_CHAIN", problem, f"Add --chain {names[0]}.")
     if name is not None and name not in names:
         has = f"has the chains {listed}" if names else "has one chain, without a name"
-        remedy = f"Add --chain {names[0]}." if names else "The platform's id of the chain is SHELFSYNC_PLATFORM__CHAIN."
+        near = meant_by(name, names)
+        remedy = (
+            f"Add --chain {near or names[0]}."
+            if names
+            else "The platform's id of the chain is SHELFSYNC_PLATFORM__CHAIN."
+        )
+        if near is not None:
+            remedy = f"Did you mean {near}? {remedy}"
         raise ConfigurationError("SHELFSYNC_CHAIN", f"there is no chain {name!r}: this installation {has}", remedy)
