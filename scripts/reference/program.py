@@ -85,7 +85,7 @@ EXAMPLES = {
     "erp.count_sql": "SELECT count(*) FROM sales_view",
     "erp.control_file": "/data/{vendor}.count",
     "alerts.routes": '[{"name": "operators", "address": "mailto://USER:PASSWORD@smtp.example.com"}]',
-    "alerts.link": "https://airflow.example.com/shelfsync",
+    "alerts.link": "https://airflow.example.com/shelfsync/pages",
     "alerts.heartbeat": "https://monitor.example.com/ping/shelfsync",
     "alerts.unchanged_minutes": "45",
     "alerts.open_from": "08:00",

@@ -57,7 +57,7 @@ class AlertSettings(Section):
     routes: tuple[AlertRoute, ...] = ()
     """The routes, as a list of tables in the file or as JSON in the environment. Empty: alerts are listed and sent to no person."""
     link: str | None = None
-    """The address of shelfsync's pages as people reach them, for links in messages: https://airflow.example.com/shelfsync."""
+    """The address of shelfsync's pages as people reach them, for links in messages: https://airflow.example.com/shelfsync/pages."""
     heartbeat: WebAddress | None = None
     """A web address that is called after each look of the watch, unless a message waits that a route refused: your monitor alarms when no call comes."""
     late_minutes: float = Field(30, gt=0)
