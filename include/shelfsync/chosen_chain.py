@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PREFIX = "SHELFSYNC_CHAINS__"
+MARK = "__"
+"""It stands between a name and the chain."""
 OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
 OWN_SETTINGS = {
     "platform": ("chain", "client_id", "client_secret", "token"),
@@ -70,7 +72,7 @@ _OWN = re.compile(
     + "".join(f"|{section}__{name}".upper() for section, names in OWN_SETTINGS.items() for name in names)
     + r")\b"
 )
-_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook))\b(?!__)")
+_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook))\b(?!{MARK})")
 _COMMAND = re.compile(r"(`|\bnext: )shelfsync (?!--chain|chains\b)")
 _alone: list[Callable[[], str | None]] = []
 
@@ -85,6 +87,11 @@ def keeps_names(chain: str | None) -> bool:
     return chain is None or any(chain == found() for found in _alone)
 
 
+def of_chain(name: str, chain: str | None) -> str:
+    """What a chain's own DAG, connection or asset is called; the name alone in an installation without chains, and for the chain that was alone."""
+    return name if keeps_names(chain) else f"{name}{MARK}{chain}"
+
+
 def own_names(text: str, chain: str | None) -> str:
     """The text with the variables, DAGs, connections and commands of this chain, where it names those of an installation without chains.
 
@@ -93,4 +100,4 @@ def own_names(text: str, chain: str | None) -> str:
     if chain is None:
         return text
     text = _COMMAND.sub(rf"\1shelfsync --chain {chain} ", _OWN.sub(rf"{variables_of(chain)}\1", text))
-    return text if _BY_NAME.search(text) is None or keeps_names(chain) else _BY_NAME.sub(rf"\1__{chain}", text)
+    return text if _BY_NAME.search(text) is None or keeps_names(chain) else _BY_NAME.sub(rf"\1{MARK}{chain}", text)

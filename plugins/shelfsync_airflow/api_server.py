@@ -12,7 +12,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shelfsync_airflow.names import of_chain
+from shelfsync.chosen_chain import of_chain
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -180,6 +180,7 @@ def _pages_of(chain: str | None) -> FastAPI:
         partial(dag_states, chain=chain),
         start_run=partial(start_run, chain=chain),
         shown_in=shown_in,
+        chain=chain,
     )
 
 

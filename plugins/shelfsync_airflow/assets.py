@@ -9,8 +9,7 @@ from typing import Any
 
 from airflow.sdk import Asset, AssetAlias, get_current_context
 
-from shelfsync.chosen_chain import chain_in_use
-from shelfsync_airflow.names import of_chain
+from shelfsync.chosen_chain import chain_in_use, of_chain
 
 CATALOG_SYNCED = "shelfsync_catalog_synced"
 """Every store has ended a full or delta sync without a failure."""

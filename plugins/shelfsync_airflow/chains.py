@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import dag
 
 from shelfsync.chains import chain_names, require
-from shelfsync.chosen_chain import chain_in_use, chosen
+from shelfsync.chosen_chain import chain_in_use, chosen, of_chain
 from shelfsync_airflow import options
-from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.retries import AfterItsTime
 
 if TYPE_CHECKING:

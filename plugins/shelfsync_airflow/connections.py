@@ -10,8 +10,9 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from shelfsync.alerts.channel import NO_CONNECTION, connection_of
+from shelfsync.chosen_chain import of_chain
 from shelfsync.errors import ConfigurationError
-from shelfsync_airflow.names import chain_of, of_chain
+from shelfsync_airflow.names import chain_of
 
 if TYPE_CHECKING:
     from shelfsync.settings import AlertRoute, OrdersSettings, PlatformSettings, Settings

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import get_current_context
 
 from shelfsync.alert_conditions.dag_failed import FailedDag
-from shelfsync.chosen_chain import chain_in_use
+from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.outages import ERP, PLATFORM, PROMOTIONS
 from shelfsync_airflow import options
-from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:
     from airflow.sdk.api.datamodels._generated import DagRun

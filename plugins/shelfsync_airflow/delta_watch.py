@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, AssetWatcher
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
-from shelfsync.chosen_chain import chain_in_use
+from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule_or_asset, timetable, watches
 
 if TYPE_CHECKING:

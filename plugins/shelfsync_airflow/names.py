@@ -1,4 +1,4 @@
-"""What a chain's own DAGs, connections and assets are called: `catalog_delta_sync__north`; and so, for which chain a task works.
+"""For which chain a task works, by the name of its DAG: `catalog_delta_sync__north`.
 
 The chain that was alone keeps the names without a chain: its DAGs have runs, rights and switches, and other DAGs wait for its assets.
 """
@@ -8,14 +8,7 @@ from __future__ import annotations
 from airflow.sdk import get_current_context
 
 from shelfsync.chains import alone_here
-from shelfsync.chosen_chain import chain_in_use, keeps_names
-
-MARK = "__"
-
-
-def of_chain(name: str, chain: str | None) -> str:
-    """The name with the chain behind it; the name alone in an installation without chains, and for the chain that was alone."""
-    return name if keeps_names(chain) else f"{name}{MARK}{chain}"
+from shelfsync.chosen_chain import MARK, chain_in_use
 
 
 def chain_of(name: str) -> str | None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, AssetWatcher, task
 from airflow.triggers.base import TriggerEvent
 
-from shelfsync.chosen_chain import chain_in_use
+from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
 from shelfsync_airflow.delta_watch import ChainEventTrigger
-from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule, schedule_or_asset
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 

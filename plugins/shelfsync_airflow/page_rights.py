@@ -16,8 +16,8 @@ from airflow.utils.types import DagRunTriggeredByType
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import select
 
+from shelfsync.chosen_chain import of_chain
 from shelfsync.pages.rights import Viewer
-from shelfsync_airflow.names import of_chain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

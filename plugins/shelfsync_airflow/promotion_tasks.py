@@ -8,11 +8,10 @@ from typing import Any
 from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync.chosen_chain import chain_in_use, keeps_names
+from shelfsync.chosen_chain import chain_in_use, keeps_names, of_chain
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
 from shelfsync_airflow.assets import emit
-from shelfsync_airflow.names import of_chain
 from shelfsync_airflow.options import schedule_or_asset
 from shelfsync_airflow.tasks import flag_field
 from shelfsync_airflow.wait import WaitOperator

@@ -10,12 +10,12 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowFailException
 
-from shelfsync.chosen_chain import chosen
+from shelfsync.chosen_chain import chosen, of_chain
 from shelfsync.errors import ConfigurationError
 from shelfsync_airflow import options
 from shelfsync_airflow.app import ERP, PLATFORM, app_settings, open_app
 from shelfsync_airflow.connections import overrides
-from shelfsync_airflow.names import chain_of, of_chain
+from shelfsync_airflow.names import chain_of
 
 CHAINS = ("north", "south_2")
 

@@ -59,18 +59,19 @@ def create_app(
     *,
     start_run: StartRun | None = None,
     shown_in: Display | None = None,
+    chain: str | None = None,
 ) -> FastAPI:
     """The pages over a context. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
 
     `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs. `start_run` starts a run; without it the page of
-    a store cannot. `shown_in`: zone and currency of the chain, where the process shows several.
+    a store cannot. `shown_in`: zone and currency of the chain, where the process shows several. `chain`: whose DAGs the pages name.
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.opened = opened
-    app.state.dag_states, app.state.start_run = dag_states, start_run
+    app.state.dag_states, app.state.start_run, app.state.chain = dag_states, start_run, chain
     app.state.menu = [(page.path, page.title) for page in PAGES if page.in_menu]
     for page in (*PAGES, FROM_AIRFLOW):
-        app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])
+        app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states, chain))])
     add_frame(app, shown_in)
     return app
 

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from shelfsync.chain_states import state_of
 from shelfsync.chains import alone_here, chain_names
+from shelfsync.chosen_chain import MARK
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import add_frame
 from shelfsync.pages.from_airflow import FROM_AIRFLOW
@@ -46,7 +47,7 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
 
     def of_chain(request: Request, dag_id: Text = "") -> RedirectResponse:
         """The tabs in Airflow lead here; the page of the chain has a guard of its own."""
-        name = dag_id.partition("__")[2] or alone_here()
+        name = dag_id.partition(MARK)[2] or alone_here()
         return lead_to(request, f"/{name}{FROM_AIRFLOW.path}?{request.url.query}" if name in chains else "/")
 
     app.add_api_route("/", how_all_are, response_class=HTMLResponse, dependencies=[Depends(guard)])

@@ -8,6 +8,8 @@ from typing import Any
 
 from fastapi import Request
 
+from shelfsync.chosen_chain import of_chain
+
 DagStates = Callable[[Collection[str]], Mapping[str, bool]]
 """Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
 StartRun = Callable[[str, Mapping[str, Any], str], None]
@@ -32,10 +34,16 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Feed:
-    """A DAG that feeds a page. `paused` None: the scheduler does not know it."""
+    """A DAG that feeds a page. `paused` None: the scheduler does not know it. `chain`: whose DAG it is."""
 
     dag_id: str
     paused: bool | None
+    chain: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the chain's own DAG is called."""
+        return of_chain(self.dag_id, self.chain)
 
     @property
     def note(self) -> str | None:
@@ -45,23 +53,23 @@ class Feed:
                 return None
             case True:
                 return (
-                    f"DAG {self.dag_id} is switched off: {MISSING[self.dag_id]}."
-                    f" Switch it on: in Airflow under Dags, or `airflow dags unpause {self.dag_id}`."
+                    f"DAG {self.name} is switched off: {MISSING[self.dag_id]}."
+                    f" Switch it on: in Airflow under Dags, or `airflow dags unpause {self.name}`."
                 )
             case _:
                 return (
-                    f"DAG {self.dag_id} is not known to Airflow: {MISSING[self.dag_id]}."
+                    f"DAG {self.name} is not known to Airflow: {MISSING[self.dag_id]}."
                     " Its file is not parsed yet, or cannot be imported: `airflow dags list-import-errors`."
                 )
 
 
-def fed_by(dag_ids: Collection[str], states: DagStates | None) -> Callable[[Request], None]:
+def fed_by(dag_ids: Collection[str], states: DagStates | None, chain: str | None) -> Callable[[Request], None]:
     """A FastAPI dependency that leaves the `Feed`s of a page in the request's state; none where the DAGs' states are unknown."""
 
     def look(request: Request) -> None:
         if states is None or not dag_ids or request.method != "GET":
             return
         paused = states(dag_ids)
-        request.state.feeds = tuple(Feed(dag_id, paused.get(dag_id)) for dag_id in dag_ids)
+        request.state.feeds = tuple(Feed(dag_id, paused.get(dag_id), chain) for dag_id in dag_ids)
 
     return look

@@ -14,6 +14,7 @@ from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists as alerts
 from shelfsync.catalog.steps.overview import overview as read_overview
 from shelfsync.catalog.store_condition import Condition
+from shelfsync.chosen_chain import of_chain
 from shelfsync.decisions.steps.lists import open_by_rule
 from shelfsync.pages.charts import Bar, Bars
 from shelfsync.pages.drift import CAUSES
@@ -64,6 +65,8 @@ def overview(request: Request, state: State = "", first: First = 0) -> HTMLRespo
     return show(
         request,
         "overview.html",
+        full_sync=of_chain(OVERVIEW.dags[0], request.app.state.chain),
+        of_chain=request.app.state.chain,
         title="Overview",
         sentence=found["sentence"],
         alerts=opened[:ALERTS],

@@ -71,7 +71,8 @@ def sync_now(request: Request, form: Form, person: Decider) -> RedirectResponse:
         raise HTTPException(HTTP_404_NOT_FOUND, f"shelfsync knows no store {vendor!r}. The first page lists them.")
     if start_run is None:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started. Run `shelfsync sync --vendor {vendor}`.")
-    if dag_states is not None and (note := Feed(SYNC, dag_states([SYNC]).get(SYNC)).note):
+    chain = request.app.state.chain
+    if dag_states is not None and (note := Feed(SYNC, dag_states([SYNC]).get(SYNC), chain).note):
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started: {note}")
     start_run(SYNC, {"vendors": [vendor]}, person.name)
     return lead_to(request, f"/store?{urlencode({'vendor': vendor, 'started': 'yes'})}")

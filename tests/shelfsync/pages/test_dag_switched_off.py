@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,10 @@ def guard(request: Request) -> None:
 
 @pytest.fixture
 def browse(world):
-    """`browse(catalog_recover=True)`: the pages while these DAGs are paused, or unknown for None; the others run."""
+    """`browse(catalog_recover=True)`: the pages while these DAGs are paused, or unknown for None; the others run. `chain`: whose pages."""
     alert_watch.watch(world.app.context)  # without a look the page of the alerts has a note of its own
 
-    def made(**paused):
+    def made(chain=None, **paused):
         known = dict.fromkeys(DAGS, False) | paused
         states = {dag_id: is_paused for dag_id, is_paused in known.items() if is_paused is not None}
         return TestClient(
@@ -34,6 +35,7 @@ def browse(world):
                 lambda: world.app.context,
                 guard,
                 lambda dag_ids: {name: states[name] for name in dag_ids if name in states},
+                chain=chain,
             )
         )
 
@@ -71,3 +73,28 @@ def test_a_dag_that_airflow_does_not_know_is_distinguished_from_a_paused_one(bro
     assert "DAG promotions_sync is not known to Airflow: " in text
     assert "airflow dags list-import-errors" in text
     assert "switched off" not in text
+
+
+def test_the_pages_of_a_chain_name_its_own_dags(browse):
+    client = browse(chain="north", housekeeping=True, catalog_recover=None)
+    text = client.get("/").text
+    assert "Fed by the DAGs " in text
+    assert "DAG housekeeping__north is switched off: " in text
+    assert "<code>airflow dags unpause housekeeping__north</code>" in text
+    assert "DAG catalog_recover__north is not known to Airflow: " in text
+    assert {name for name in DAGS if re.search(rf"\b{name}\b(?!__north)", text)} == set()
+
+
+def test_a_refused_start_of_a_run_names_the_dag_of_the_chain(world):
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    app = pages.create_app(
+        lambda: world.app.context,
+        guard,
+        lambda dag_ids: dict.fromkeys(dag_ids, True),
+        start_run=lambda *_: None,
+        chain="north",
+    )
+    page = TestClient(app, headers={"sec-fetch-site": "same-origin"}).post("/store/sync", data={"vendor": "store-001"})
+    assert page.status_code == 409
+    assert "DAG catalog_delta_sync__north is switched off: " in page.text
