@@ -156,6 +156,7 @@ def test_a_true_deadlock_of_postgresql_is_told_as_that(erp_url, erp_engine):
         other.exec_driver_sql("SELECT pg_advisory_xact_lock(71)")  # granted once the SELECT was ended
 
     with erp_engine.begin() as other:
+        other.exec_driver_sql("SET LOCAL deadlock_timeout = '1min'")  # so that the server ends the SELECT, and not this
         other.exec_driver_sql("SELECT pg_advisory_xact_lock(72)")
         thread = threading.Thread(target=turn_round, args=(other,))
         thread.start()

