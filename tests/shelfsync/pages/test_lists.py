@@ -84,7 +84,9 @@ def test_products_rejections_and_the_rows_of_a_hold_are_filtered_by_the_category
     shown = pages.get("/rejections?vendor=store-001&category=dairy")
     assert '<option value="dairy" selected>' in shown.text
     assert skus_on(shown) == ["x"]
-    assert re.search(r'<td class="n">1<td class="n">1<td class="n">20.00<td class="id">20', shown.text), "one row of one store, at stake"
+    assert re.search(r'<td class="n">1<td class="n">1<td class="n">20.00<td class="id">20', shown.text), (
+        "one row of one store, at stake"
+    )
     assert [row["sku"] for row in rows_of(pages.get("/rejections.csv?vendor=store-001&category=bread"))] == ["y"]
     assert rows_of(pages.get("/rejections.csv?vendor=store-001&category=toys")) == []
     assert pages.get("/rejections?category=dairy").status_code == 400
