@@ -17,7 +17,7 @@ from shelfsync.pages.from_airflow import FROM_AIRFLOW
 from shelfsync.pages.shell import Text, lead_to, show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.types import ASGIApp
 
@@ -42,7 +42,7 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
     app.state.menu = []
 
     def how_all_are(request: Request) -> HTMLResponse:
-        seen = [state_of(name, chains[name].opened) for name in request.state.chains if _is_still_here(name)]
+        seen = [state_of(name, chains[name].opened) for name in _still_here(request.state.chains)]
         return show(request, "chains.html", title="Chains", chains=seen)
 
     def of_chain(request: Request, dag_id: Text = "") -> RedirectResponse:
@@ -58,9 +58,10 @@ def create_chains_app(chains: Mapping[str, ChainPages], guard: Callable[..., Any
     return app
 
 
-def _is_still_here(name: str) -> bool:
-    """Whether the settings still have this chain; so it counts while they cannot be read."""
+def _still_here(names: Sequence[str]) -> list[str]:
+    """Those of these chains that the settings still have; all of them while they cannot be read."""
     try:
-        return name in chain_names()
+        known = chain_names()
     except ConfigurationError:
-        return True
+        return list(names)
+    return [name for name in names if name in known]
