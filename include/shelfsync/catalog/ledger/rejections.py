@@ -78,12 +78,15 @@ rejection_count = sa.Table(
     comment="The rejections of each vendor by reason, counted in the transaction that changes them",
 )
 
-COUNT = """
+VALUE_AT_STAKE = "price * CASE WHEN quantity < 0 THEN 0 ELSE quantity END"
+"""SQL of what a rejected SKU would sell for; null: its price or its quantity is not known."""
+
+COUNT = f"""
 INSERT INTO ledger.rejection_count (vendor, group_number, reason, kind, released, skus, value_at_stake, first_at, skus_md5)
 SELECT vendor, row_number() OVER (ORDER BY reason, kind, released_by IS NOT NULL), reason, kind, released_by IS NOT NULL,
-    count(*), sum(price * CASE WHEN quantity < 0 THEN 0 ELSE quantity END), min(first_at), md5(CAST(json_agg(sku ORDER BY sku) AS text))
+    count(*), sum({VALUE_AT_STAKE}), min(first_at), md5(CAST(json_agg(sku ORDER BY sku) AS text))
 FROM ledger.rejection WHERE vendor = :vendor GROUP BY vendor, reason, kind, released_by IS NOT NULL
-"""
+"""  # noqa: S608  of constants
 
 
 @contextmanager

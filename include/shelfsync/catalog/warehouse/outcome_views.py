@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shelfsync.catalog.ledger.rejections import VALUE_AT_STAKE
 from shelfsync.store.metadata import View
 
 
@@ -87,7 +88,7 @@ REJECTION = View(
     },
     f"""
 SELECT vendor, sku, CASE WHEN kind IN ('for_now', 'unclear') THEN 'temporary' ELSE 'permanent' END AS duration, kind, reason,
-    barcode, price, quantity, active, max_sales_quantity, price * CASE WHEN quantity < 0 THEN 0 ELSE quantity END AS value_at_stake, times, first_at, last_at, job_id, next_try_at, released_by,
+    barcode, price, quantity, active, max_sales_quantity, {VALUE_AT_STAKE} AS value_at_stake, times, first_at, last_at, job_id, next_try_at, released_by,
     {_what_to_do("released_by IS NOT NULL")} AS what_to_do
 FROM ledger.rejection
 """,  # noqa: S608
