@@ -46,12 +46,7 @@ def is_concerned(subject: Subject, vendor: sa.ColumnElement[str], *, hours: floa
     """Whether something of a vendor is held, or an approval of the last `hours` may still release something, within a query."""
     mine = (hold.c.subject == subject, hold.c.vendor == vendor)
     held = (hold.c.state.in_(HELD), hold.c.superseded_by.is_(None))
-    approved = (
-        hold.c.state == HoldState.APPROVED,
-        hold.c.spent_at.is_(None),
-        hold.c.decided_at >= after(-hours * 3600),
-    )
-    return sa.or_(any_row(hold, *mine, *held), any_row(hold, *mine, *approved))
+    return sa.or_(any_row(hold, *mine, *held), any_row(hold, *mine, _usable(hours)))
 
 
 def applied(connection: Connection, hold_ids: Collection[int], *, run_id: int, generation: int) -> None:
