@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shelfsync.chosen_chain import MARK
 from shelfsync.errors import ConfigurationError
 from shelfsync.local.airflow_api import AirflowApi
 from shelfsync.local.state_folder import write_whole
@@ -52,7 +53,7 @@ def plan(dags: Sequence[Dag], *, earlier: frozenset[str] | None, paused: Collect
 def of_chains(dags: Iterable[Dag], chains: Collection[str], alone: str | None) -> list[Dag]:
     """The DAGs of these chains. Airflow shows those of a removed chain until it has parsed their file again. `alone`: the chain that was alone."""
     endings = {"" if chain == alone else chain for chain in chains} or {""}
-    return [dag for dag in dags if dag.dag_id.partition("__")[2] in endings]
+    return [dag for dag in dags if dag.dag_id.partition(MARK)[2] in endings]
 
 
 def switch(
