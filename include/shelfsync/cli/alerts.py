@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, Reason, User, command, opened, read_duration, user_or
+from shelfsync.cli.command import Answer, Reason, User, command, opened, read_duration, subgroup, user_or
 from shelfsync.errors import DataError, PartlyFailedError
 
-app = typer.Typer(help="What is wrong now, and the messages about it.", no_args_is_help=True)
+app = subgroup("What is wrong now, and the messages about it.")
 
 _RANGE_MAX = 10_000
-Numbers = Annotated[list[str], typer.Argument(metavar="ALERT...", help="Numbers of alerts, or ranges of them: 3-19.")]
+Numbers = Annotated[list[str], typer.Argument(metavar="ALERT", help="Numbers of alerts, or ranges of them: 3-19.")]
 Number = Annotated[int, typer.Argument(metavar="ALERT", help="Number of the alert.")]
 Closed = Annotated[bool, typer.Option("--closed", help="The last 200, also those that are over.")]
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="The kind of alerts, as `alerts list` shows it.")]
@@ -26,7 +26,7 @@ For = Annotated[
     dt.timedelta,
     typer.Option("--duration", metavar="DURATION", parser=read_duration, help="How long: 90m, 4h, 2d; 0m ends it."),
 ]
-Route = Annotated[str | None, typer.Argument(metavar="[ROUTE]", help="The name of a route; none: every route.")]
+Route = Annotated[str | None, typer.Argument(metavar="ROUTE", help="The name of a route; none: every route.")]
 
 
 @command(app, "shelfsync alerts list", "shelfsync alerts list --closed --json", name="list")

@@ -28,6 +28,7 @@ from shelfsync.cli.command import (
     plain_command,
     print_error,
     set_level,
+    subgroup,
 )
 from shelfsync.errors import ShelfsyncError
 from shelfsync.exit_codes import ExitCode
@@ -163,7 +164,7 @@ def demo() -> None:
 
 app.add_typer(sandbox.app, name="sandbox", rich_help_panel=MACHINE)
 
-config = typer.Typer(help="The settings of this machine.", no_args_is_help=True)
+config = subgroup("The settings of this machine.")
 app.add_typer(config, name="config", rich_help_panel=MACHINE)
 
 

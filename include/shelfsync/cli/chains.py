@@ -6,15 +6,13 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
-import typer
-
-from shelfsync.cli.command import Answer, command
+from shelfsync.cli.command import Answer, command, subgroup
 from shelfsync.errors import PartlyFailedError
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
 
-app = typer.Typer(help="The chains of this installation, where it has several.", no_args_is_help=True)
+app = subgroup("The chains of this installation, where it has several.")
 
 
 @command(app, "shelfsync chains list", "shelfsync chains list --json", name="list")

@@ -121,6 +121,11 @@ def plain_command(
     return group.command(cls=Command, epilog=_block("Examples", examples), rich_help_panel=panel)
 
 
+def subgroup(about: str) -> typer.Typer:
+    """A group of commands below the program's; without a command it prints its help. `about`: one sentence."""
+    return typer.Typer(cls=Subgroup, help=about, no_args_is_help=True)
+
+
 def set_level(*, quiet: bool, verbose: bool) -> None:
     """Sets how much the process prints from now on; without either option it keeps its level."""
     if quiet and verbose:
@@ -132,11 +137,21 @@ def set_level(*, quiet: bool, verbose: bool) -> None:
 class Command(TyperCommand):
     """A command whose help shows its examples as they are typed, one a line, at any width of the terminal."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _with_block(self, super().format_help, ctx, formatter)
 
 
-class Group(TyperGroup):
+class Subgroup(TyperGroup):
+    """Commands of one subject."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
+
+
+class Group(Subgroup):
     """The commands of the whole program, group by group, and the exit codes below them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -175,6 +190,18 @@ def _printing(function: Callable[..., Answer]) -> Callable[..., None]:
 
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *_COMMON])  # type: ignore[attr-defined]
     return run
+
+
+def _without_types(params: list[Any]) -> list[Any]:
+    """The parameters as help shows them: without typer's `<bool>` behind a flag and `<str>` behind an argument's name."""
+    for param in params:
+        if param.is_flag if param.param_type_name == "option" else param.metavar is not None:
+            param.display_type_rich = _no_type
+    return params
+
+
+def _no_type(*, ctx: Any) -> None:
+    """No word."""
 
 
 def _block(title: str, lines: tuple[str, ...]) -> str:

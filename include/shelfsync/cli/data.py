@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, DryRun, Limit, Replace, command, opened
+from shelfsync.cli.command import Answer, DryRun, Limit, Replace, command, opened, subgroup
 from shelfsync.errors import PartlyFailedError
 
-change_files = typer.Typer(
-    help="Files of changes: what was taken, what is quarantined, and taking one again.", no_args_is_help=True
-)
-inbox = typer.Typer(help="Webhook events: what came, what waits, and processing some again.", no_args_is_help=True)
+change_files = subgroup("Files of changes: what was taken, what is quarantined, and taking one again.")
+inbox = subgroup("Webhook events: what came, what waits, and processing some again.")
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="The file to write; an older one of this command is replaced.")
@@ -28,7 +26,7 @@ Quarantined = Annotated[
     bool,
     typer.Option("--quarantined", help="Only quarantined events: those that could not be processed, with the reason."),
 ]
-Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of events, as `list` shows them.")]
+Events = Annotated[list[int], typer.Argument(metavar="EVENT", help="Numbers of events, as `list` shows them.")]
 ChangePath = Annotated[str, typer.Argument(metavar="FILE", help="Its path, as `list` shows it.")]
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="The role; it is made if it is missing.")]
 

@@ -22,6 +22,7 @@ from shelfsync.cli.command import (
     confirm,
     opened,
     read_duration,
+    subgroup,
     user_or,
 )
 from shelfsync.decisions.state import Place
@@ -30,14 +31,14 @@ from shelfsync.errors import DataError
 if TYPE_CHECKING:
     from shelfsync.context import Context
 
-holds = typer.Typer(help="What the guards hold back, and the decision about it.", no_args_is_help=True)
-rejections = typer.Typer(help="SKUs that the platform rejects, and sending one again.", no_args_is_help=True)
+holds = subgroup("What the guards hold back, and the decision about it.")
+rejections = subgroup("SKUs that the platform rejects, and sending one again.")
 
 Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
 Numbers = Annotated[
     list[int] | None,
     typer.Argument(
-        metavar="[HOLD]...",
+        metavar="HOLD",
         help="Numbers of holds; none: all of --rule or --campaign, in every store without --vendor.",
     ),
 ]
@@ -67,7 +68,7 @@ Thresholds = Annotated[
         "--thresholds", metavar="JSON", help="Other thresholds of the rule, for once: '{\"max_share\": 0.6}'."
     ),
 ]
-RejectedSkus = Annotated[list[str], typer.Argument(metavar="SKU...", help="The SKUs.")]
+RejectedSkus = Annotated[list[str], typer.Argument(metavar="SKU", help="The SKUs.")]
 
 
 @command(holds, "shelfsync holds list", "shelfsync holds list --state any --json", name="list")

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, At, Limit, OneVendor, Replace, Sku, Vendor, command, only_reading, opened
+from shelfsync.cli.command import (
+    Answer,
+    At,
+    Limit,
+    OneVendor,
+    Replace,
+    Sku,
+    Vendor,
+    command,
+    only_reading,
+    opened,
+    subgroup,
+)
 from shelfsync.store.named_file import ALL_MAY_READ, NamedFile
 
 if TYPE_CHECKING:
@@ -18,7 +30,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.terminal import FittedTable
 
-runs = typer.Typer(help="The runs of the catalog: what each did, and what to run next.", no_args_is_help=True)
+runs = subgroup("The runs of the catalog: what each did, and what to run next.")
 
 Run = Annotated[int, typer.Argument(metavar="RUN", help="Number of the run.")]
 Kind = Annotated[Literal["full", "delta"] | None, typer.Option("--kind", help="Only runs of this kind.")]

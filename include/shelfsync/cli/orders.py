@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, DryRun, Force, Limit, OneVendor, Vendor, command, opened, read_instant
+from shelfsync.cli.command import (
+    Answer,
+    DryRun,
+    Force,
+    Limit,
+    OneVendor,
+    Vendor,
+    command,
+    opened,
+    read_instant,
+    subgroup,
+)
 from shelfsync.errors import DataError, PartlyFailedError
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
 
-app = typer.Typer(help="Customers' orders: look at them, and report what a store would report.", no_args_is_help=True)
+app = subgroup("Customers' orders: look at them, and report what a store would report.")
 
 _NOTHING_CHANGED = frozenset({"checked", "rejected", "overtaken"})
 """Final states of a result that changed nothing. If it is reported again, it may end otherwise."""
@@ -159,7 +170,7 @@ def retry(order: Order) -> Answer:
 
 @command(app, "shelfsync orders forget A7X2 B1Y9", "shelfsync orders forget --customer +447700900123 --force")
 def forget(
-    order: Annotated[list[str] | None, typer.Argument(metavar="ORDER...", help=_NAMES)] = None,
+    order: Annotated[list[str] | None, typer.Argument(metavar="ORDER", help=_NAMES)] = None,
     customer: Annotated[
         str | None,
         typer.Option(

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import (
-    Answer,
-    Limit,
-    command,
-    of_platform,
-    opened,
-    progress,
-)
+from shelfsync.cli.command import Answer, Limit, command, of_platform, opened, progress, subgroup
 from shelfsync.cli.run_exit import failures, partly, summed
 from shelfsync.cli.sync import showing_holds
 from shelfsync.errors import ShelfsyncError
@@ -23,9 +16,7 @@ from shelfsync.errors import ShelfsyncError
 if TYPE_CHECKING:
     from shelfsync.context import Context
 
-app = typer.Typer(
-    help="Promotions: make the platform equal to the ERP, and show the state of each.", no_args_is_help=True
-)
+app = subgroup("Promotions: make the platform equal to the ERP, and show the state of each.")
 
 OfState = Annotated[
     Literal["new", "upcoming", "running", "over", "ended", "failed"] | None,

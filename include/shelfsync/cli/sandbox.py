@@ -7,13 +7,10 @@ from typing import Annotated
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, Vendors, command, of_platform
+from shelfsync.cli.command import Answer, Vendors, command, of_platform, subgroup
 from shelfsync.errors import DataError, PartlyFailedError
 
-app = typer.Typer(
-    help="The sandbox: give it the ERP's products, and order as a customer. No command works on a real platform.",
-    no_args_is_help=True,
-)
+app = subgroup("The sandbox: give it the ERP's products, and order as a customer. No command works on a real platform.")
 
 At = Annotated[
     str | None,

@@ -10,13 +10,10 @@ from typing import Annotated
 
 import typer
 
-from shelfsync.cli.command import Answer, DryRun, Replace, User, command, opened, user_or
+from shelfsync.cli.command import Answer, DryRun, Replace, User, command, opened, subgroup, user_or
 from shelfsync.store.named_file import NamedFile
 
-app = typer.Typer(
-    help="Move decisions, pauses, orders and baselines into a new database, also from one of another version.",
-    no_args_is_help=True,
-)
+app = subgroup("Move decisions, pauses, orders and baselines into a new database, also from one of another version.")
 
 Written = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; only its owner may read it.")]
 Read = Annotated[Path, typer.Argument(metavar="FILE", help="A file that `state save` wrote.")]

@@ -52,6 +52,19 @@ def test_a_command_has_two_examples_that_can_be_typed(words, capsys, tmp_path, m
         parse(line)
 
 
+@pytest.mark.parametrize("words", [(), *((name,) for name in sorted(ROOT.commands)), *COMMANDS], ids=" ".join)
+def test_help_names_no_type_of_a_program(words, capsys):
+    """A flag takes no value, and an argument has its name; a choice names its words."""
+    assert re.findall(r"<(?:bool|str|int|float|path|file|list.*?)>", help_of(capsys, *words)) == []
+
+
+def test_what_may_be_repeated_is_marked_once(capsys):
+    assert "shelfsync rejections release [OPTIONS] {VENDOR} {SKU}...\n" in re.sub(
+        " +\n", "\n", help_of(capsys, "rejections", "release")
+    )
+    assert "shelfsync holds approve [OPTIONS] [HOLD]...\n" in re.sub(" +\n", "\n", help_of(capsys, "holds", "approve"))
+
+
 def test_an_option_has_one_meaning():
     """The same spelling takes the same kind of value everywhere; `-v` is verbose, and retired names are removed."""
     kinds: dict[str, set[str]] = defaultdict(set)
