@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from shelfsync.local.stack import RunningStack
 
 TIMEOUT_S = 30.0
-DAGS_MAX = 100
+PAGE = 100
+"""Rows of an answer: Airflow's own `maximum_page_limit`, which an installation may lower."""
 PARSED_TIMEOUT_S = 600.0
 RUN_TIMEOUT_S = 1800.0
 _ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
@@ -77,13 +78,13 @@ class AirflowApi:
 
     def dags(self, tag: str) -> list[Dag]:
         """Every DAG with the tag that has been parsed, by its name."""
-        rows = self._call("GET", "/api/v2/dags", params={"tags": [tag], "limit": DAGS_MAX, "order_by": "dag_id"})
-        return [Dag(row["dag_id"], str(row["relative_fileloc"]), bool(row["is_paused"])) for row in rows["dags"]]
+        rows = self._rows("/api/v2/dags", "dags", tags=[tag], order_by="dag_id")
+        return [Dag(row["dag_id"], str(row["relative_fileloc"]), bool(row["is_paused"])) for row in rows]
 
     def fail_on_import_errors(self, words: Iterable[str]) -> None:
         """Raises ShelfsyncError if Airflow cannot import a file whose name contains one of the words."""
         words = list(words)
-        for error in self._call("GET", "/api/v2/importErrors")["import_errors"]:
+        for error in self._rows("/api/v2/importErrors", "import_errors"):
             if any(word in error["filename"] for word in words):
                 last = error["stack_trace"].strip().splitlines()[-1]
                 raise ShelfsyncError(f"Airflow cannot import {error['filename']}: {last}")
@@ -106,7 +107,7 @@ class AirflowApi:
     def fail_unfinished(self, dag_id: str) -> int:
         """Ends every queued or running run as failed, and with it the tasks that a killed scheduler left; how many there were."""
         path = f"/api/v2/dags/{dag_id}/dagRuns"
-        unfinished = self._call("GET", path, params={"state": ["queued", "running"], "limit": 100})["dag_runs"]
+        unfinished = self._rows(path, "dag_runs", state=["queued", "running"])
         for run in unfinished:
             self._call("PATCH", f"{path}/{run['dag_run_id']}", json={"state": "failed"})
         return len(unfinished)
@@ -123,11 +124,20 @@ class AirflowApi:
 
     def tasks(self, dag_id: str, run_id: str) -> list[TaskState]:
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
-        rows = self._call("GET", path, params={"limit": 100})["task_instances"]
         return [
             TaskState(row["task_id"], row.get("rendered_map_index"), row["state"], row["try_number"], row["map_index"])
-            for row in rows
+            for row in self._rows(path, "task_instances")
         ]
+
+    def _rows(self, path: str, name: str, **params: Any) -> list[dict[str, Any]]:
+        """All rows of a list, answer after answer."""
+        found: list[dict[str, Any]] = []
+        while True:
+            given = {"limit": PAGE, "offset": len(found), **params}
+            answer = self._call("GET", path, params=given)
+            found += answer[name]
+            if not answer[name] or len(found) >= answer["total_entries"]:
+                return found
 
     def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
         from partner_api.http_library import httpx
