@@ -11,7 +11,7 @@ from long_history import Planner, fill, fill_vendor, rows_read
 
 _keys = itertools.count(1)
 pytestmark = pytest.mark.slow
-ROWS = 100_000
+ROWS = 50_000
 RUNS = 2_000
 """Of one vendor; `status` reads some five rows of each of the 200 vendors, and may."""
 _REJECTED_NOW = "FROM warehouse.rejection WHERE"
@@ -61,7 +61,7 @@ def test_a_day_of_promotions_reads_no_table_of_years_from_end_to_end(world, make
 def test_what_a_vendor_did_in_a_month_is_read_by_housekeeping_alone_and_only_a_few_times(world):
     engine = world.app.context.engine
     rows: collections.Counter[str] = collections.Counter()
-    for name, count in fill(engine, ROWS // 2).items():
+    for name, count in fill(engine, ROWS).items():
         rows[name.split()[0]] += count
     world.platform.put_products("store-001", [{**A, "sku": "001"}])
     world.erp.put("store-001", "001", "1", 10, 1, 5)

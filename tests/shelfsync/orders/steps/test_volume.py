@@ -8,7 +8,7 @@ from long_history import Planner, fill
 from order_picker import STORE
 
 pytestmark = pytest.mark.slow
-ROWS = 100_000
+ROWS = 50_000
 
 
 def test_a_minute_of_orders_reads_no_table_of_years_from_end_to_end(world):
