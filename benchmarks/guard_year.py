@@ -23,9 +23,10 @@ import pyarrow as pa
 
 from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case, History, last_categories
-from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.held_changes import HeldChanges
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guards.held_changes import HeldChanges
+from shelfsync.catalog.guards.last_categories import last_categories
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp import sample
 from shelfsync.local.postgres import running_postgres

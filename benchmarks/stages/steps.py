@@ -45,8 +45,8 @@ def diff(chain: Chain, meter: Meter) -> Answer:
 def bodies(chain: Chain, meter: Meter) -> Answer:
     """Reading both, diff, guard, JSON and cut."""
     from shelfsync.catalog import delta as step
-    from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.guards import apply_guards
+    from shelfsync.catalog.guards.apply_guards import apply_guards
+    from shelfsync.catalog.guards.case import Case
     from shelfsync.settings import GuardSettings
 
     def work() -> int:
@@ -207,8 +207,8 @@ def whole_path(chain: Chain, meter: Meter) -> Answer:
 def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) -> None:
     from shelfsync.catalog.baseline import with_accepted, with_unconfirmed
     from shelfsync.catalog.delta import compute_delta
-    from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.guards import apply_guards
+    from shelfsync.catalog.guards.apply_guards import apply_guards
+    from shelfsync.catalog.guards.case import Case
     from shelfsync.catalog.log_reader import parse_log
     from shelfsync.catalog.outcome import match
     from shelfsync.catalog.snapshot import make_snapshot

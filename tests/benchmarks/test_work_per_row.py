@@ -16,8 +16,8 @@ from benchmarks import chain, slow
 from shelfsync.catalog.baseline import with_accepted, with_unconfirmed
 from shelfsync.catalog.bodies import cut
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case
-from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.case import Case
 from shelfsync.catalog.log_reader import parse_log
 from shelfsync.catalog.outcome import match
 from shelfsync.catalog.snapshot import make_snapshot

@@ -10,8 +10,8 @@ from catalog_rows import fields_by_sku, log, quarantined, shelf
 from catalog_strategies import BARCODES, SKUS, shelves
 from shelfsync.catalog.baseline import with_accepted, with_delta_applied
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case
-from shelfsync.catalog.guards import apply_guards
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.case import Case
 from shelfsync.catalog.outcome import match
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings

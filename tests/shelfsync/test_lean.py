@@ -22,8 +22,9 @@ from pathlib import Path
 import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
-from shelfsync.catalog import baseline, bodies, delta, guards, log_reader, outcome, snapshot
-from shelfsync.catalog.guard_case import Case
+from shelfsync.catalog import baseline, bodies, delta, log_reader, outcome, snapshot
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
 from shelfsync.vendors.partition import Partition
@@ -40,7 +41,7 @@ with Partition(lake) as partition, open_source(ErpSettings(files=str(folder / "e
 normalised = snapshot.make_snapshot(lake.read_table(path), NormaliseSettings())
 changes = delta.compute_delta(normalised.snapshot, BASELINE.empty_table(), full=True)
 case = Case("store-001", changes, normalised.snapshot, BASELINE.empty_table(), extract_rows=3, limits=GuardSettings())
-released = guards.apply_guards(case).released
+released = apply_guards(case).released
 (one,) = bodies.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
 outcomes = outcome.match(one.items, log_reader.parse_log(log, whole=True))

@@ -7,8 +7,9 @@ from typing import Any
 
 from catalog_rows import shelf, snapshot
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case, History, last_categories
-from shelfsync.catalog.guards import Guarded, apply_guards
+from shelfsync.catalog.guards.apply_guards import Guarded, apply_guards
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guards.last_categories import last_categories
 from shelfsync.catalog.sales_buffers import Buffers
 from shelfsync.catalog.sales_buffers import known_buffers as buffers
 from shelfsync.catalog.suppression import with_buffers
@@ -25,6 +26,10 @@ def store(numbers, **values: Any) -> dict[str, dict[str, Any]]:
         row = {**GOOD, "category": CATEGORIES[number % 5], **values}
         rows[f"S{number:04d}"] = {name: value(number) if callable(value) else value for name, value in row.items()}
     return rows
+
+
+BEFORE = store(range(1000))
+"""What was acknowledged of an ordinary store."""
 
 
 def case(

@@ -5,24 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows.alignment import aligned, column, with_column
-from shelfsync.schemas import BASELINE
+from shelfsync.rows.alignment import with_column
 
 RESTORED = ("price", "active", "max_sales_quantity")
 """The fields that a restoration changes. The quantity of another day is wrong today, so a quantity is always the ERP's."""
-
-
-BOTTOM = 0
-"""The layer without any restoration; the number of a restoration names what was acknowledged before that restoration began."""
-
-UNRESTORED = pa.schema(
-    [
-        pa.field("sku", pa.string(), nullable=False),
-        pa.field("layer", pa.int64(), nullable=False),
-        *(BASELINE.field(name) for name in RESTORED),  # null: as acknowledged
-    ]
-)
-"""Sorted by layer, then by sku; unique."""
 
 
 def overlay(snapshot: pa.Table, past: pa.Table, skus: pa.Array | None = None) -> pa.Table:
@@ -54,32 +40,3 @@ def _column(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
     if field.name in rows.column_names and field.name != "quantity":
         return rows[field.name]
     return pa.nulls(rows.num_rows, field.type)
-
-
-def with_unrestored(known: pa.Table, unrestored: pa.Table | None) -> pa.Table:
-    """What is known of a vendor (BASELINE schema), with the values that it would have without any restoration."""
-    if unrestored is None or unrestored.num_rows == 0:
-        return known
-    bottom = aligned(rows_of_layer(unrestored, BOTTOM), column(known, "sku"), RESTORED)
-    for name in RESTORED:
-        known = with_column(known, name, pc.coalesce(bottom[name], column(known, name)))
-    return known
-
-
-def reverts(delta: pa.Table, unrestored: pa.Table | None) -> dict[str, pa.Array]:
-    """Field -> mask of the delta's rows whose value only reverts to that from before a restoration; empty without restorations."""
-    if unrestored is None or unrestored.num_rows == 0:
-        return {}
-    skus = column(delta, "sku")
-    masks = {name: pa.repeat(pa.scalar(False), delta.num_rows) for name in RESTORED}
-    for layer in pc.unique(unrestored["layer"]).to_pylist():
-        values = aligned(rows_of_layer(unrestored, layer), skus, RESTORED)
-        for name in RESTORED:
-            same = pc.equal(column(delta, name), values[name]).fill_null(False)
-            masks[name] = pc.or_(masks[name], same)
-    return masks
-
-
-def rows_of_layer(unrestored: pa.Table, layer: int) -> pa.Table:
-    """The rows of one layer (UNRESTORED schema)."""
-    return unrestored.filter(pc.equal(unrestored["layer"], layer))

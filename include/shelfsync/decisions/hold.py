@@ -5,7 +5,7 @@
 - An approval lets exactly its values pass, for APPROVAL_HOURS, until the platform has acknowledged them: then it is spent.
 - A newer extract with other rows supersedes the hold. If it has the same rows, the hold stays, with its decision.
 
-What the values of an approved or declined hold mean in a later delta is in the subject: `catalog.approved_values`, `catalog.declined_values`.
+What the values of an approved or declined hold mean in a later delta is in the subject: `catalog.guards.approved_values`, `catalog.guards.declined_values`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 
 from catalog_rows import normalised
 from shelfsync.catalog import line_outcome
-from shelfsync.catalog.guard_rules import GUARDS
+from shelfsync.catalog.guards.apply_guards import GUARDS
 from shelfsync.rows.quarantine_reason import REASONS, of_no_product
 from shelfsync.schemas import RAW
 from shelfsync.settings.guards import Rules

@@ -20,3 +20,16 @@ def test_thresholds_for_one_decision_change_one_rule_of_one_place():
     assert once.limit("new_skus", "store-001") == settings.limit("new_skus", "store-001")
     with pytest.raises(ValueError, match="max_share"):
         settings.with_thresholds("store-001", None, "new_skus", {"max_share": 2})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        ({"v": {"no_such_rule": {}}}, "no_such_rule"),
+        ({"v": {"new_skus": {"max_share": 2}}}, "max_share"),
+        ({"v/c": {"new_skus": {"shares": 1}}}, "shares"),
+    ],
+)
+def test_an_override_that_is_none_fails_when_settings_are_read(overrides, named):
+    with pytest.raises(ValueError, match=named):
+        GuardSettings(overrides=overrides)

@@ -30,7 +30,7 @@ def skus_of_category(context: Context, vendor: str, category: str) -> list[str]:
 
 
 def _known(context: Context, vendor: str) -> pa.Table:
-    from shelfsync.catalog.guard_case import SCHEMA
+    from shelfsync.catalog.guards.last_categories import SCHEMA
 
     with context.engine.connect() as connection:
         path = extracts.categories_of(connection, vendor)

@@ -43,7 +43,7 @@ def backtest(context: Context, *, names: tuple[str, ...] = (), days: float = 30)
 
 
 def _held_again(context: Context, row: VendorRun) -> list[dict[str, Any]]:
-    from shelfsync.catalog.guards import apply_guards
+    from shelfsync.catalog.guards.apply_guards import apply_guards
 
     case = read_case(context, row, row.delta_path or "")
     return [

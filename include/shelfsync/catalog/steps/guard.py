@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.held_changes import HeldChanges
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guards.held_changes import HeldChanges
     from shelfsync.catalog.ledger.compared import Guarded
     from shelfsync.catalog.ledger.extracts import Past
     from shelfsync.catalog.ledger.runs import Run
@@ -115,8 +115,8 @@ def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
 def _guard_vendor(
     context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
 ) -> None:
-    from shelfsync.catalog.approved_values import pending
-    from shelfsync.catalog.guards import apply_guards
+    from shelfsync.catalog.guards.apply_guards import apply_guards
+    from shelfsync.catalog.guards.approved_values import pending
     from shelfsync.catalog.urgent_skus import only_urgent
 
     acknowledged, categories_path = acknowledged_case(context, row, delta_path, facts)
@@ -178,8 +178,7 @@ def _with_unseen(
 
     Otherwise a row that is unreadable for one run would end the decision about it. `kept`: holds that stay as they are.
     """
-    from shelfsync.catalog.declined_values import unseen
-    from shelfsync.catalog.guards import with_unseen
+    from shelfsync.catalog.guards.declined_values import unseen, with_unseen
     from shelfsync.rows.alignment import column
     from shelfsync.schemas import QUARANTINE
 
@@ -254,7 +253,8 @@ def read_case(context: Context, row: VendorRun, delta_path: str) -> Case:
 
 def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: CaseFacts) -> tuple[Case, str | None]:
     """The vendor's delta with all that it is compared with, as acknowledged; and the lake path of its categories."""
-    from shelfsync.catalog.guard_case import Case, History, last_categories
+    from shelfsync.catalog.guards.case import Case, History
+    from shelfsync.catalog.guards.last_categories import last_categories
     from shelfsync.schemas import BASELINE
 
     about, rows, columns = facts
@@ -296,7 +296,7 @@ class _Decided(NamedTuple):
 
     def with_rows(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
         """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
-        from shelfsync.catalog.held_changes import HeldChanges
+        from shelfsync.catalog.guards.held_changes import HeldChanges
 
         read = context.lake.read_table
         declined = [
@@ -323,7 +323,7 @@ def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
 
 def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -> list[Found]:
     """Writes the held changes and the values they were compared with to the lake."""
-    from shelfsync.catalog.held_changes import identity, known_before
+    from shelfsync.catalog.guards.held_changes import identity, known_before
 
     return [
         Found(

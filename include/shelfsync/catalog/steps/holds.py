@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog import stake
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.co_sent_fields import with_active_if_single
-from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.held_changes import identity, without_held
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.held_changes import identity, without_held
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.held_changes import HeldChanges
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guards.held_changes import HeldChanges
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
     from shelfsync.decisions.hold import Hold

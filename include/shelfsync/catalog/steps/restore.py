@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard_case import Case
-    from shelfsync.catalog.held_changes import HeldChanges
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guards.held_changes import HeldChanges
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
@@ -248,8 +248,8 @@ def hidden(
     unrestored = context.lake.read_table(before) if before is not None and context.lake.exists(before) else None
     if not row.restorations and unrestored is None:
         return Hidden()
-    from shelfsync.catalog.guards import apply_guards
-    from shelfsync.catalog.guards_under_restoration import next_unrestored, without_restorations
+    from shelfsync.catalog.guards.apply_guards import apply_guards
+    from shelfsync.catalog.guards.under_restoration import next_unrestored, without_restorations
 
     erp = context.lake.read_table(row.erp_path or row.snapshot_path or "")
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
@@ -272,6 +272,6 @@ def as_unrestored_if_any(context: Context, case: Case, before: str | None) -> Ca
     """The case that the guards judge: the same, unless a restoration made a difference when the extract before was judged."""
     if before is None or not context.lake.exists(before):
         return case
-    from shelfsync.catalog.guards_under_restoration import as_unrestored
+    from shelfsync.catalog.guards.under_restoration import as_unrestored
 
     return as_unrestored(case, context.lake.read_table(before))

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.guard_case import Finding, count
+from shelfsync.catalog.guards.case import Case, Finding, Findings, count
 from shelfsync.schemas import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from shelfsync.catalog.guard_case import Case
 
 _HANDFUL = 5
 _OF_ANY_SIZE = frozenset({"new_skus", "shrunken_extract"})
@@ -23,7 +18,7 @@ _OF_ANY_SIZE = frozenset({"new_skus", "shrunken_extract"})
 
 def judged(
     case: Case, rule: str, rows: pa.Array, of: pa.Array, what: str, fields: tuple[str, ...] = FIELDS
-) -> Iterator[Finding]:
+) -> Findings:
     """Holds `rows` (mask over the delta) if they are more than the limit of `of` (mask over the baseline) allows.
 
     Categories with thresholds of their own are compared first, each by itself. `what` is the message after the numbers.
@@ -50,7 +45,7 @@ def over(rule: str, limit: Any, number: int, of: int) -> bool:
 
 def _tripped(
     case: Case, rule: str, rows: pa.Array, of: pa.Array, what: str, fields: tuple[str, ...], category: str | None
-) -> Iterator[Finding]:
+) -> Findings:
     limit = case.limits.limit(rule, case.vendor, category)
     number, everything = count(rows), count(of)
     if not over(rule, limit, number, everything):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +14,8 @@ from shelfsync.schemas import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guards.held_changes import HeldChanges
 
 
 def stays(case: Case, declined: pa.Table) -> dict[str, pa.Array]:
@@ -43,3 +45,16 @@ def unseen(declined: pa.Table, shown: pa.Array, quarantined: pa.Array, *, comple
     skus = column(declined, "sku")
     may_be_there = pc.is_in(skus, value_set=quarantined.drop_null()) if complete else True
     return declined.filter(pc.and_(pc.invert(pc.is_in(skus, value_set=shown)), may_be_there))
+
+
+def with_unseen(held_changes: Iterable[HeldChanges], unseen: Iterable[HeldChanges]) -> list[HeldChanges]:
+    """The held changes together with the rows of the same declined holds (by `carried`) that the extract does not show."""
+    left = {one.carried: one for one in unseen if one.rows.num_rows}
+    whole = []
+    for one in held_changes:
+        more = None if one.carried is None else left.pop(one.carried, None)
+        if more is not None:
+            rest = more.rows.filter(pc.invert(pc.is_in(more.rows["sku"], value_set=column(one.rows, "sku"))))
+            one = replace(one, rows=pa.concat_tables([one.rows, rest]).sort_by("sku"))  # noqa: PLW2901
+        whole.append(one)
+    return [*whole, *left.values()]

@@ -1,8 +1,6 @@
 """guard: changes that look like an accident are held for a person; all others are released (I9).
 
-Each rule is a function in `guard_rules`. How the person's decision applies to a later delta is in
-`approved_values` and `declined_values`. A price is held without the
-rest of its row: a sold-out product must go off sale, even if its price is held.
+A price is held without the rest of its row: a sold-out product must go off sale, even if its price is held.
 """
 
 from __future__ import annotations
@@ -13,18 +11,49 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.approved_values import passes
 from shelfsync.catalog.co_sent_fields import with_active_if_single
-from shelfsync.catalog.declined_values import stays, unwanted
-from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.held_changes import HeldChanges
+from shelfsync.catalog.guards.approved_values import passes
+from shelfsync.catalog.guards.below_cost import below_cost
+from shelfsync.catalog.guards.changed_columns import changed_columns
+from shelfsync.catalog.guards.declined_values import stays, unwanted
+from shelfsync.catalog.guards.duplicate_feed import duplicate_feed
+from shelfsync.catalog.guards.empty_feed import empty_feed
+from shelfsync.catalog.guards.held_changes import HeldChanges
+from shelfsync.catalog.guards.mass_deactivation import mass_deactivation
+from shelfsync.catalog.guards.mass_removal import mass_removal
+from shelfsync.catalog.guards.mass_repricing import mass_repricing
+from shelfsync.catalog.guards.new_skus import new_skus
+from shelfsync.catalog.guards.price_change import price_change
+from shelfsync.catalog.guards.shifted_decimal import shifted_decimal
+from shelfsync.catalog.guards.shrunken_extract import shrunken_extract
+from shelfsync.catalog.guards.vanished_category import vanished_category
+from shelfsync.catalog.guards.zero_price import zero_price
+from shelfsync.catalog.guards.zero_stock import zero_stock
 from shelfsync.rows.alignment import any_of, column
 from shelfsync.schemas import DELTA, FIELDS, HELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from shelfsync.catalog.guard_case import Case, Finding
+    from shelfsync.catalog.guards.case import Case, Finding, Findings
+
+GUARDS: dict[str, Callable[[Case], Findings]] = {
+    "changed_columns": changed_columns,
+    "duplicate_feed": duplicate_feed,
+    "empty_feed": empty_feed,
+    "shrunken_extract": shrunken_extract,
+    "mass_removal": mass_removal,
+    "vanished_category": vanished_category,
+    "mass_deactivation": mass_deactivation,
+    "zero_stock": zero_stock,
+    "zero_price": zero_price,
+    "shifted_decimal": shifted_decimal,
+    "price_change": price_change,
+    "mass_repricing": mass_repricing,
+    "below_cost": below_cost,
+    "new_skus": new_skus,
+}
+"""In the order in which they run: a person reads the most informative reason, a repeated file before the removals that it causes."""
 
 
 @dataclass(frozen=True)
@@ -73,19 +102,6 @@ def apply_guards(
             for finding in check(judging):
                 hold(_free_of(judging, finding), finding)
     return Guarded(_released(case, held), _held(held_changes), tuple(held_changes))
-
-
-def with_unseen(held_changes: Iterable[HeldChanges], unseen: Iterable[HeldChanges]) -> list[HeldChanges]:
-    """The held changes together with the rows of the same declined holds (by `carried`) that the extract does not show."""
-    left = {one.carried: one for one in unseen if one.rows.num_rows}
-    whole = []
-    for one in held_changes:
-        more = None if one.carried is None else left.pop(one.carried, None)
-        if more is not None:
-            rest = more.rows.filter(pc.invert(pc.is_in(more.rows["sku"], value_set=column(one.rows, "sku"))))
-            one = replace(one, rows=pa.concat_tables([one.rows, rest]).sort_by("sku"))  # noqa: PLW2901
-        whole.append(one)
-    return [*whole, *left.values()]
 
 
 def _free_of(case: Case, finding: Finding) -> dict[str, pa.Array]:

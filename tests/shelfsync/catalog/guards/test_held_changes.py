@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from catalog_rows import fields_by_sku, shelf, snapshot
 from catalog_strategies import shelves
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.held_changes import identity, without_held
+from shelfsync.catalog.guards.held_changes import identity, without_held
 from shelfsync.schemas import DELTA, FIELDS
 
 ROW = {"sku": "a", "price": "2.50", "quantity": 10, "active": True, "max_sales_quantity": None}

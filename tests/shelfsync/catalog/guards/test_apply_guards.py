@@ -12,10 +12,9 @@ from catalog_rows import fields_by_sku
 from catalog_strategies import shelves
 from guard_cases import GOOD, case, reasons, split, store
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case, History
-from shelfsync.catalog.guard_rules import GUARDS
-from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.held_changes import HeldChanges
+from shelfsync.catalog.guards.apply_guards import GUARDS, apply_guards
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guards.held_changes import HeldChanges
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.guards import RULES

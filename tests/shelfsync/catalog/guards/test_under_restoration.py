@@ -13,10 +13,16 @@ from catalog_rows import shelf, snapshot
 from catalog_strategies import shelves
 from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
-from shelfsync.catalog.guard_case import Case, History
-from shelfsync.catalog.guards import apply_guards
-from shelfsync.catalog.guards_under_restoration import as_unrestored, next_unrestored, without_restorations
-from shelfsync.catalog.restore import RESTORED, UNRESTORED, overlay, with_unrestored
+from shelfsync.catalog.guards.apply_guards import apply_guards
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guards.under_restoration import (
+    UNRESTORED,
+    as_unrestored,
+    next_unrestored,
+    with_unrestored,
+    without_restorations,
+)
+from shelfsync.catalog.restore import RESTORED, overlay
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.guards import RULES
 

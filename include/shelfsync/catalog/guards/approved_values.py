@@ -14,7 +14,7 @@ from shelfsync.rows.alignment import aligned, column, equal, same, with_column
 from shelfsync.schemas import FIELDS
 
 if TYPE_CHECKING:
-    from shelfsync.catalog.guard_case import Case
+    from shelfsync.catalog.guards.case import Case
 
 
 def passes(case: Case, approved: pa.Table) -> dict[str, pa.Array]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog_strategies import shelves
-from shelfsync.catalog.declined_values import unseen
 from shelfsync.catalog.delta import compute_delta
+from shelfsync.catalog.guards.declined_values import unseen
 
 
 @pytest.mark.slow

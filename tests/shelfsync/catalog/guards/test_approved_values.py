@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf, snapshot
 from catalog_strategies import shelves
-from shelfsync.catalog.approved_values import pending, with_current_quantities
 from shelfsync.catalog.baseline import with_delta_applied
 from shelfsync.catalog.delta import compute_delta
+from shelfsync.catalog.guards.approved_values import pending, with_current_quantities
 
 ROW = {"sku": "a", "price": "2.50", "quantity": 10, "active": True, "max_sales_quantity": None}
 OTHER = {"sku": "b", "price": "1.00", "quantity": 5, "active": True}

@@ -1,7 +1,8 @@
-"""The input and the result of a guard, and the last known category of every SKU."""
+"""The input and the result of a guard."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,11 @@ class Case:
         return pc.if_else(usable, pc.divide(new, pc.if_else(usable, old, 1.0)), pa.scalar(None, pa.float64()))
 
     @cached_property
+    def all_known(self) -> pa.Array:
+        """All rows of the baseline."""
+        return pa.repeat(pa.scalar(True), self.baseline.num_rows)
+
+    @cached_property
     def on_sale(self) -> pa.Array:
         """Rows of the baseline that are not known to be off."""
         return column(self.reference, "active").fill_null(True)
@@ -173,32 +179,10 @@ class Finding:
     fields: tuple[str, ...] = FIELDS
 
 
+Findings = Iterator[Finding]
+"""What a guard makes of a case."""
+
+
 def count(rows: pa.Array) -> int:
     """How many of a mask."""
     return pc.sum(rows).as_py() or 0
-
-
-SCHEMA = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("category", pa.string(), nullable=False)])
-
-
-def last_categories(known: pa.Table | None, snapshot: pa.Table, baseline: pa.Table) -> pa.Table | None:
-    """The last known category of each SKU of snapshot or baseline (SCHEMA, sorted by sku); None until the ERP has given a category.
-
-    `known`: the result for the extract before.
-    """
-    has_category = "category" in snapshot.column_names and snapshot["category"].null_count < snapshot.num_rows
-    if not has_category and known is None:
-        return None
-    skus = column(snapshot, "sku")
-    gone = column(baseline, "sku").filter(pc.invert(pc.is_in(column(baseline, "sku"), value_set=skus)))
-    every_sku = pa.concat_arrays([skus, gone])
-    now = (
-        pa.concat_arrays([column(snapshot, "category"), pa.nulls(len(gone), pa.string())])
-        if has_category
-        else pa.nulls(len(every_sku), pa.string())
-    )
-    if known is not None:
-        now = pc.coalesce(now, aligned(known, every_sku, ["category"])["category"])
-    valid = now.is_valid()
-    table = pa.Table.from_arrays([every_sku.filter(valid), now.filter(valid)], schema=SCHEMA)
-    return table.take(pc.array_sort_indices(table["sku"]))
