@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from partner_api.sender import Answer
     from partner_api.session import Session
-    from partner_api.tokens import Lease
+    from partner_api.tokens import HeldToken, Lease
 
     Judged = Callable[[Session, Call], Answer]
 
@@ -39,6 +39,11 @@ LEASE_S = 60.0
 """Longest time for which one caller alone may request a token; then another may."""
 POLL_S = 0.1
 """Seconds between two looks at whether another caller has finished its renewal."""
+
+
+def is_fresh(held: HeldToken, margin_s: float) -> bool:
+    """Whether a token need not be renewed yet: more than a tenth of its lifetime is left, or more than the margin."""
+    return held.remaining_s > min(margin_s, held.lifetime_s / 10)
 
 
 def can_renew(session: Session) -> bool:
@@ -82,7 +87,7 @@ def _found(session: Session) -> tuple[SecretStr | None, Lease | None]:
     waited_s = 0.0
     while True:
         held = session.tokens.load()
-        if held is not None and held.is_fresh(session.dialect.token_margin_s):
+        if held is not None and is_fresh(held, session.dialect.token_margin_s):
             return held.secret, None
         if held is not None and held.remaining_s > 0:
             turn = session.tokens.lease(LEASE_S)
@@ -118,7 +123,7 @@ def _renew(session: Session, priority: str, judged: Judged, turn: Lease | None) 
             session.gate.done("token", priority, False)
             return None
         held = session.tokens.load()  # another caller may have just renewed it
-        if held is not None and held.is_fresh(session.dialect.token_margin_s):
+        if held is not None and is_fresh(held, session.dialect.token_margin_s):
             session.tokens.release(lease)
             session.gate.done("token", priority, False)
             return held.secret

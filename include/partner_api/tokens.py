@@ -64,10 +64,6 @@ class HeldToken:
     remaining_s: float
     lifetime_s: float
 
-    def is_fresh(self, margin_s: float) -> bool:
-        """Whether it need not be renewed yet."""
-        return self.remaining_s > min(margin_s, self.lifetime_s / 10)
-
 
 class TokenStore(Protocol):
     """Where tokens are kept between requests. A shared one makes all workers of an installation use one token."""

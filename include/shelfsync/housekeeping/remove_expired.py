@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.housekeeping.lost_runs import close_lost_runs
+from shelfsync.housekeeping.old_months import drop_old_months
 from shelfsync.housekeeping.repeated_outcomes import remove_repeated_outcomes
 from shelfsync.housekeeping.rules import rules
 from shelfsync.housekeeping.unused_files import sweep
 from shelfsync.store.metadata import instant
-from shelfsync.store.partitions import retire
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -89,7 +89,7 @@ def remove_expired(context: Context, *, dry_run: bool = False) -> dict[str, Any]
     rows["warehouse.sku_outcome"] = remove_repeated_outcomes(
         context.engine, older_than=dt.timedelta(days=keep.repeated_outcome_days), dry_run=dry_run
     )
-    partitions = [] if dry_run else _retire(context)
+    partitions = [] if dry_run else _old_months(context)
     grace, recent = dt.timedelta(hours=keep.lake_grace_hours), dt.timedelta(days=keep.snapshot_days)
     swept = sweep(context, grace=grace, recent=recent, dry_run=dry_run)
     gone = {table: count for table, count in rows.items() if count}
@@ -113,6 +113,6 @@ def remove_expired(context: Context, *, dry_run: bool = False) -> dict[str, Any]
     }
 
 
-def _retire(context: Context) -> list[str]:
+def _old_months(context: Context) -> list[str]:
     with context.engine.begin() as connection:
-        return retire(connection, months=context.settings.warehouse.outcome_months)
+        return drop_old_months(connection, months=context.settings.warehouse.outcome_months)

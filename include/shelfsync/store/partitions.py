@@ -1,4 +1,4 @@
-"""Tables that grow by the month: a partition is created with its first row, and dropped as a whole after its retention.
+"""Tables that grow by the month: a partition is created with its first row. Housekeeping drops it as a whole (`old_months`).
 
 Partitions live in a schema of their own, so that people who look at the warehouse see one table.
 """
@@ -6,28 +6,18 @@ Partitions live in a schema of their own, so that people who look at the warehou
 from __future__ import annotations
 
 import datetime as dt
-import logging
 from typing import TYPE_CHECKING
 
-import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
-
-from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
-
-log = logging.getLogger(__name__)
 
 SCHEMA = "partition"
 TABLES = ("sku_outcome", "baseline_history")
 """The tables of the warehouse that are partitioned, each by the month (UTC) of a time."""
 
 _LOCK = 7_305_002  # any fixed number: two loads that need the same new month make it one after the other
-
-_DROP_WAIT_S = 5
-"""The time that a DROP waits for its lock. Loads wait behind it."""
 
 
 def ensure(connection: Connection, table: str, at: dt.datetime) -> None:
@@ -39,7 +29,7 @@ def ensure(connection: Connection, table: str, at: dt.datetime) -> None:
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     if _there(connection, name):
         return
-    after = _later(first, 1)
+    after = months_later(first, 1)
     # made separately and attached: this blocks no reader or writer of the others
     connection.execute(
         sa.text(f"CREATE TABLE {SCHEMA}.{name} (LIKE warehouse.{table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
@@ -66,25 +56,11 @@ def ensure_present(connection: Connection, table: str) -> dt.datetime:
     return at
 
 
-def retire(connection: Connection, *, months: int) -> list[str]:
-    """Drops the partitions that ended more than so many whole months before the present one; their names.
-
-    One that a transaction still reads stays until the next time: every load would wait behind a DROP that waits.
-    """
-    now = connection.execute(sa.select(instant())).scalar_one()
-    oldest = _later(month_of(now), -months)
-    names = connection.execute(
-        sa.text("SELECT tablename FROM pg_tables WHERE schemaname = :schema ORDER BY tablename"), {"schema": SCHEMA}
-    ).scalars()
-    old = [name for name in names if _month_in(name) < oldest]
-    return [name for name in old if _dropped(connection, name)]
-
-
 def kept_from(connection: Connection, table: str) -> dt.datetime | None:
     """The begin of the oldest month that one of these tables still has; None while it has none."""
     query = sa.text("SELECT min(tablename) FROM pg_tables WHERE schemaname = :schema AND starts_with(tablename, :name)")
     name = connection.execute(query, {"schema": SCHEMA, "name": f"{table}_"}).scalar_one()
-    return None if name is None else dt.datetime.combine(_month_in(name), dt.time(), dt.UTC)
+    return None if name is None else dt.datetime.combine(month_in(name), dt.time(), dt.UTC)
 
 
 def month_of(at: dt.datetime) -> dt.date:
@@ -93,31 +69,16 @@ def month_of(at: dt.datetime) -> dt.date:
     return dt.date(utc.year, utc.month, 1)
 
 
-def _later(month: dt.date, months: int) -> dt.date:
+def months_later(month: dt.date, months: int) -> dt.date:
+    """The first day of the month so many months later."""
     count = month.year * 12 + month.month - 1 + months
     return dt.date(count // 12, count % 12 + 1, 1)
 
 
-def _month_in(name: str) -> dt.date:
+def month_in(name: str) -> dt.date:
+    """The first day of the month of a partition."""
     year, month = name.rsplit("_", 2)[1:]
     return dt.date(int(year), int(month), 1)
-
-
-def _dropped(connection: Connection, name: str) -> bool:
-    try:
-        with connection.begin_nested():  # its end gives the locks back, if the DROP failed
-            connection.execute(sa.text(f"SET LOCAL lock_timeout = '{_DROP_WAIT_S}s'"))
-            connection.execute(sa.text(f'DROP TABLE {SCHEMA}."{name}"'))
-    except OperationalError as error:
-        if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
-            raise
-        log.warning(
-            "warehouse: partition %s stays, because a transaction still reads its table; the next housekeeping drops it."
-            " If this repeats, end that transaction (see pg_stat_activity)",
-            name,
-        )
-        return False
-    return True
 
 
 def _there(connection: Connection, name: str) -> bool:

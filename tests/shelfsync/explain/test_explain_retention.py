@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
+from shelfsync.housekeeping.old_months import drop_old_months
 from shelfsync.promotions.warehouse.customer_price import customer_price
-from shelfsync.store import partitions
 from two_products import PRODUCTS
 
 
 def _drop_all_months(world) -> None:
     with world.app.context.engine.begin() as connection:
-        assert partitions.retire(connection, months=-1) != []
+        assert drop_old_months(connection, months=-1) != []
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -12,7 +11,6 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse import record
-from shelfsync.store import partitions
 
 ROWS = pa.table({"sku": ["a", "b"], "state": ["accepted"] * 2, "change": ["new"] * 2})
 THE_TURN = "2031-12-31T23:59:59.999999Z"
@@ -59,33 +57,3 @@ def test_loads_that_need_the_same_new_month_at_once_all_succeed(engine):
         for done in [pool.submit(_load, engine, job_id, AFTER, meet) for job_id in range(1, loads + 1)]:
             done.result(timeout=60)
     assert len(_stored(engine)) == loads * ROWS.num_rows
-
-
-def test_a_month_that_was_dropped_is_created_again_for_a_late_outcome(engine):
-    _load(engine, 1, THE_TURN)
-    with engine.begin() as connection:
-        connection.execute(sa.text("SELECT set_config('shelfsync.instant', '2033-06-01T00:00:00Z', true)"))
-        assert partitions.retire(connection, months=3) == ["sku_outcome_2031_12"]
-    _load(engine, 2, THE_TURN)
-    assert [row.job_id for row in _stored(engine)] == [2, 2]
-
-
-def test_a_query_that_never_ends_keeps_an_old_month_and_stops_no_load(engine):
-    """A person's open transaction has read the table. DROP TABLE would wait for it, and each later load for DROP TABLE."""
-    _load(engine, 1, THE_TURN)
-    _load(engine, 2, "2033-06-01T00:00:00Z")
-
-    def retire():
-        with engine.begin() as connection:
-            connection.execute(sa.text("SELECT set_config('shelfsync.instant', '2033-06-01T00:00:00Z', true)"))
-            return partitions.retire(connection, months=3)
-
-    with ThreadPoolExecutor(2) as pool:
-        with engine.connect() as person:
-            person.execute(sa.text("SELECT count(*) FROM warehouse.sku_outcome")).scalar_one()
-            retired = pool.submit(retire)
-            time.sleep(1)  # until it waits for the lock
-            pool.submit(_load, engine, 3, "2033-06-02T00:00:00Z").result(timeout=30)
-            assert retired.result(timeout=30) == []
-        assert retire() == ["sku_outcome_2031_12"]
-    assert {row.job_id for row in _stored(engine)} == {2, 3}

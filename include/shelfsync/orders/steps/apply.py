@@ -5,12 +5,12 @@ Neither the sequence of the versions, nor repeats, nor their sources change the 
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.orders.customer_removal import remove_at
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger import orders
 from shelfsync.orders.order_state import OrderState, load_version, oldest_first, parse_version, state
@@ -19,6 +19,7 @@ from shelfsync.store.engine import is_database_trouble, reason
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
@@ -161,14 +162,14 @@ def _keep_customers(
     """Merges the personal parts. A newer value replaces an older one; a value that only an older version has stays."""
     personal = [order_id for order_id, group in of_order.items() if any(order.personal for order in group)]
     encrypted = warehouse.encrypted_customers(connection, personal) if personal else {}
-    days = dt.timedelta(days=context.settings.orders.customer_days)
+    days = context.settings.orders.customer_days
     rows = []
     for order_id in personal:
         known = cipher.decrypt(encrypted.get(order_id))
         merged = _merged(known, before.get(order_id, ()), of_order[order_id])
         if merged != known:
-            row = {"order_id": order_id, "encrypted": cipher.encrypt(merged), "remove_at": first_seen[order_id] + days}
-            rows.append(row)
+            until = remove_at(first_seen[order_id], days)
+            rows.append({"order_id": order_id, "encrypted": cipher.encrypt(merged), "remove_at": until})
     if rows:
         warehouse.keep_customers(connection, rows)
 
