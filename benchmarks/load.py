@@ -37,7 +37,7 @@ from shelfsync.local.ports import next_free_port
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations.upgrade import upgrade
 from shelfsync.orders.order_state import as_json
-from shelfsync.orders.steps.take import take
+from shelfsync.orders.steps.take_events import take
 from shelfsync.settings import Settings
 from shelfsync.store.engine import create_engine
 

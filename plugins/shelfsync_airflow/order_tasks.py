@@ -27,7 +27,7 @@ ASSET = "shelfsync_waiting_orders"
 @task
 def take() -> dict[str, int]:
     """Applies the unprocessed order events of the inbox."""
-    from shelfsync.orders.steps.take import take as take_events
+    from shelfsync.orders.steps.take_events import take as take_events
 
     with open_app(PLATFORM, ORDERS) as app:
         return take_events(app)
@@ -129,7 +129,7 @@ class WaitingOrdersTrigger(ChainEventTrigger):
 
 def _waiting_work(chain: str | None) -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
     """Imports, settings and context on a thread: the triggerer's loop belongs to all waits."""
-    from shelfsync.orders.steps.take import waiting_work
+    from shelfsync.orders.steps.take_events import waiting_work
     from shelfsync_airflow.app import PLATFORM, shared_app
 
     return shared_app(PLATFORM, chain=chain), waiting_work

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shelfsync.promotions.body import cut, ended, frame
-from shelfsync.promotions.diff import applied, diff, unconfirmed
+from shelfsync.promotions.changed_entries import applied, changed_entries, unconfirmed
 from shelfsync.promotions.group import Groups, contents, signature
 from shelfsync.promotions.head import Fault, Head, Heads
 from shelfsync.promotions.known_promotion import KnownPromotion
@@ -65,31 +65,33 @@ def as_dict(table: pa.Table) -> dict:
 
 @given(wanted=ENTRIES, held=ENTRIES, unknown=st.sets(SKUS))
 def test_the_reported_state_with_the_difference_applied_is_the_desired_state(wanted, held, unknown):
-    items = diff(entries(wanted), reported(held, frozenset(unknown)))
+    items = changed_entries(entries(wanted), reported(held, frozenset(unknown)))
     after = applied(reported(held, frozenset(unknown)), items)
     assert as_dict(after) == wanted
     assert all(after["known"].to_pylist())
-    assert diff(entries(wanted), after).num_rows == 0
+    assert changed_entries(entries(wanted), after).num_rows == 0
 
 
 @given(wanted=ENTRIES, held=ENTRIES)
 def test_unconfirmed_skus_are_sent_again_and_nothing_else_changes(wanted, held):
     before = reported(held)
-    items = diff(entries(wanted), before)
+    items = changed_entries(entries(wanted), before)
     after = unconfirmed(before, items)
     untouched = set(held) - set(items["sku"].to_pylist())
     assert {sku for sku in untouched if sku in as_dict(after)} == untouched
-    again = diff(entries(wanted), after)
+    again = changed_entries(entries(wanted), after)
     assert set(items["sku"].to_pylist()) == set(again["sku"].to_pylist())
     assert as_dict(applied(after, again)) == wanted
 
 
 @given(wanted=ENTRIES, held=ENTRIES)
 def test_an_entry_that_every_vendor_rejected_is_not_repeated_until_it_changes(wanted, held):
-    items = diff(entries(wanted), reported(held), blocked=entries(wanted))
+    items = changed_entries(entries(wanted), reported(held), blocked=entries(wanted))
     assert not any(items["active"].to_pylist())
     assert set(
-        diff(entries(wanted), reported(held), blocked=entries(wanted), resend=pa.array(list(wanted), pa.string()))
+        changed_entries(
+            entries(wanted), reported(held), blocked=entries(wanted), resend=pa.array(list(wanted), pa.string())
+        )
         .filter(pa.compute.field("active"))["sku"]
         .to_pylist()
     ) == set(wanted)
@@ -97,7 +99,7 @@ def test_an_entry_that_every_vendor_rejected_is_not_repeated_until_it_changes(wa
 
 @given(wanted=ENTRIES, held=ENTRIES, room=st.integers(0, 200), vendors=st.integers(1, 5), pairs_max=st.integers(5, 30))
 def test_every_body_keeps_both_limits_and_together_they_are_the_items(wanted, held, room, vendors, pairs_max):
-    items = diff(entries(wanted), reported(held))
+    items = changed_entries(entries(wanted), reported(held))
     names = [f"v{number}" for number in range(vendors)]
     around = frame(head(), names)
     body_max_bytes = len(around.before) + len(around.after) + 150 + room
@@ -228,7 +230,7 @@ STATUSES = st.sampled_from(["COMPLETED", "FAILED", "DUPLICATE", "QUEUED", None, 
 def test_every_pair_sent_has_one_outcome_and_only_the_platforms_report_makes_it_accepted(
     wanted, held, status, invalid, missing, bad
 ):
-    items = diff(entries(wanted), reported(held))
+    items = changed_entries(entries(wanted), reported(held))
     assume(items.num_rows)
     lists = {"invalid_vendors": sorted(invalid), "missing_skus": missing, "invalid_discounted_skus": bad}
     found = outcomes(items, ("A", "B"), status, lists, action="change")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.snapshot import Normalised, make_snapshot
-from shelfsync.rows.odd_key import Known
+from shelfsync.rows.resembled_sku import Known
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, LOG, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 

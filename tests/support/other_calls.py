@@ -11,7 +11,7 @@ from shelfsync.decisions.state import Place
 from shelfsync.decisions.steps import decide
 from shelfsync.decisions.steps import lists as hold_lists
 from shelfsync.errors import DataError
-from shelfsync.orders.steps import collect, forget, fulfil, hand_over, history, lists, receive, take, watch
+from shelfsync.orders.steps import collect, forget, fulfil, hand_over, history, lists, receive, take_events, watch
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 from shelfsync.promotions.steps import confirm as promotions_confirm
@@ -96,7 +96,7 @@ class OrderCalls:
     context: Context
 
     def take(self) -> dict[str, int]:
-        return take.take(self.context)
+        return take_events.take(self.context)
 
     def hand_over(self) -> dict[str, Any]:
         return hand_over.hand_over(self.context)

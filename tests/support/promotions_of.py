@@ -7,6 +7,7 @@ from typing import Any
 
 from shelfsync.promotions.group import Wanted
 from shelfsync.promotions.head import Head
+from shelfsync.promotions.identity import identity
 from shelfsync.promotions.known_promotion import KnownPromotion
 
 
@@ -38,7 +39,7 @@ def head(
 def wanted(*vendors: str, also: tuple[str, ...] = (), **of_head: Any) -> Wanted:
     """A promotion that the ERP wants."""
     one = head(**of_head)
-    return Wanted(one.identity(vendors), one, vendors, "entries", 1, also)
+    return Wanted(identity(one, vendors), one, vendors, "entries", 1, also)
 
 
 def known(

@@ -1,7 +1,7 @@
 """The outcome of each SKU that was sent, read from what the platform reports and never concluded from a missing report.
 
 Always sent = accepted + rejected + unaccounted: there is exactly one outcome for every SKU of the items (I1). The lines come from the job's log
-(`log_reader`), from its status (`job_feedback`) or from the platform's listing (`listing_proof`).
+(`log_reader`), from its status (`job_feedback`) or from the platform's listing (`confirmed_by_listing`).
 """
 
 from __future__ import annotations

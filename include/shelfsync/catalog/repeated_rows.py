@@ -1,4 +1,4 @@
-"""Repeated rows: rows of one SKU that are equal in every value count once, and which rows share a text."""
+"""Repeated rows of a SKU: those that are equal in every value count once; those that differ are all quarantined, as none is known to be right."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def equal_to_an_earlier(
     keys = [name for name in table.column_names if name != "row_number"]
     first = table.group_by(keys).aggregate([("row_number", "min")])["row_number_min"]
     return several & ~mask(pc.is_in(came["row_number"], value_set=first.combine_chunks()))
+
+
+def quarantine_differing(several: Mask, findings: Findings) -> None:
+    """Notes all rows of each SKU that still has more than one. `several`: as `equal_to_an_earlier` leaves it."""
+    findings.note("sku_duplicate", several)
 
 
 def shared(texts: pa.Array, among: Mask) -> Mask:

@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 from shelfsync.catalog import pieces, sales_limit
 from shelfsync.catalog.faulty_values import ON_SALE, believed, sent_in_part
 from shelfsync.catalog.product_names import CATEGORY_CHARACTERS_MAX, NAME_CHARACTERS_MAX, one_line
-from shelfsync.catalog.repeated_rows import equal_to_an_earlier, shared
-from shelfsync.rows import item, look_alike, number, odd_key, quarantine_reason, total_row
+from shelfsync.catalog.repeated_rows import equal_to_an_earlier, quarantine_differing, shared
+from shelfsync.rows import item, number, odd_characters, quarantine_reason, resembled_sku, total_row
 from shelfsync.rows.alignment import ascending, column, padded
+from shelfsync.rows.lost_digits import may_be_several
 from shelfsync.rows.mask import mask
 from shelfsync.rows.truth_words import truth_values
 from shelfsync.schemas import FIELDS, NAMES, PRICE, QUARANTINE, RAW, SNAPSHOT
@@ -70,7 +71,7 @@ def make_snapshot(
     settings: NormaliseSettings,
     *,
     key: Literal["sku", "barcode"] = "sku",
-    known: odd_key.Known | None = None,
+    known: resembled_sku.Known | None = None,
 ) -> Normalised:
     """Canonical rows of the one vendor of `raw` (RAW schema), and the other rows with their reasons.
 
@@ -85,14 +86,15 @@ def make_snapshot(
     findings.note("no_row", mask(pc.starts_with(came["sku"], quarantine_reason.NO_ROW)))
     with_vendor = _vendor(came["vendor"], findings)
     skus = _trimmed(came["sku"])
-    findings.note("no_row", _no_rows(came, skus, known or odd_key.Known()))
+    findings.note("no_row", _no_rows(came, skus, known or resembled_sku.Known()))
     several = shared(skus, with_vendor)
-    one = several & ~odd_key.may_be_several(skus) if several.any() else several
+    one = several & ~may_be_several(skus) if several.any() else several
     if one.any() and (repeated := equal_to_an_earlier(came, one, partial(_values, settings=settings))).any():
         found = make_snapshot(raw.filter(pa.array(~repeated)), settings, key=key, known=known)
         return replace(found, repeated=int(repeated.sum()))
-    _check_sku(skus, findings, settings.sku_length_max, several)
-    odd = None if settings.odd_keys == "send" else odd_key.find(skus, known or odd_key.Known())
+    _check_sku(skus, findings, settings.sku_length_max)
+    quarantine_differing(several, findings)
+    odd = None if settings.odd_keys == "send" else resembled_sku.find(skus, known or resembled_sku.Known())
     for word, where in () if odd is None else odd.faults:
         findings.note(word, where)
     values, of_value, floored = _values(came, settings)
@@ -112,7 +114,7 @@ def make_snapshot(
     return Normalised(_sorted(rows), quarantine, names=_names(came["name"], skus, good))
 
 
-def _no_rows(came: dict[str, pa.Array], skus: pa.Array, known: odd_key.Known) -> Mask:
+def _no_rows(came: dict[str, pa.Array], skus: pa.Array, known: resembled_sku.Known) -> Mask:
     """Rows that are a total of others or a heading, and no product that the platform has."""
     rows = pa.table(came)
     candidates, headings = total_row.may_be(skus), total_row.headings(rows)
@@ -171,14 +173,13 @@ def _trimmed(came: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
 
-def _check_sku(skus: pa.Array, findings: quarantine_reason.Findings, length_max: int, several: Mask) -> None:
-    """Notes keys that cannot be sent. `several`: rows whose SKU another row has too. They differ, and which one is right is unknown."""
+def _check_sku(skus: pa.Array, findings: quarantine_reason.Findings, length_max: int) -> None:
+    """Notes keys that cannot be sent."""
     findings.note("sku_missing", mask(skus.is_null()))
     if not _plain(skus):
         findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
         findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
     findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
-    findings.note("sku_duplicate", several)
 
 
 def _barcode(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
@@ -264,7 +265,7 @@ def _quarantine(
     skus: pa.Array,
     findings: quarantine_reason.Findings,
     of_value: Sequence[quarantine_reason.Findings],
-    odd: odd_key.OddKeys | None,
+    odd: resembled_sku.OddKeys | None,
 ) -> pa.Table:
     """The rows that are not sent, once each, and the values that are left out of the others."""
     parts = [_described(came, skus, findings, odd, row_sent=False)]
@@ -278,7 +279,7 @@ def _described(
     came: dict[str, pa.Array],
     skus: pa.Array,
     findings: quarantine_reason.Findings,
-    odd: odd_key.OddKeys | None,
+    odd: resembled_sku.OddKeys | None,
     *,
     row_sent: bool,
 ) -> pa.Table:
@@ -298,7 +299,7 @@ def _described(
         reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     without_vendor = pc.equal(reasons["field"], "vendor")
     if pc.any(without_vendor).as_py():
-        note = pc.if_else(pc.equal(reasons["reason"], "vendor_odd"), look_alike.characters_of(rows["vendor"]), "")
+        note = pc.if_else(pc.equal(reasons["reason"], "vendor_odd"), odd_characters.characters_of(rows["vendor"]), "")
         reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     no_text = pa.scalar(None, pa.string())
     columns = {

@@ -120,7 +120,7 @@ def list_events(
 def replay(event: Events) -> Answer:
     """Process all events of these events' jobs again, and quarantined events of orders. A repeat is harmless."""
     from shelfsync.catalog.steps.recover import recover
-    from shelfsync.orders.steps.take import take
+    from shelfsync.orders.steps.take_events import take
     from shelfsync.receiver import operator_actions
 
     with opened() as context:

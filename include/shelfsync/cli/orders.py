@@ -185,7 +185,7 @@ def forget(
     from shelfsync.orders.steps import lists
     from shelfsync.orders.steps.forget import LENGTH_MIN, is_long_enough, orders_of
     from shelfsync.orders.steps.forget import forget as forget_customers
-    from shelfsync.orders.steps.take import take
+    from shelfsync.orders.steps.take_events import take
 
     if not order and customer is None:
         raise typer.BadParameter("name orders, or --customer TEXT", param_hint="ORDER")
@@ -228,7 +228,7 @@ def _report_result(name: str, raw: dict[str, Any], *, as_ordered: bool = False, 
     one changed nothing, the result is stored again under a new id.
     """
     from shelfsync.orders.picking_result import UnreadableResultError
-    from shelfsync.orders.steps.take import take
+    from shelfsync.orders.steps.take_events import take
 
     with opened() as context:
         take(context)

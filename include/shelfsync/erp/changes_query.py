@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.changes_cursor import Number, Position, Time
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.single_select import read_statement
@@ -89,7 +89,9 @@ class Feed:
         try:
             names = session.columns(self._sql(session, None))
         except sa.exc.SQLAlchemyError as error:
-            raise diagnosis.statement_error(error, session.url, self.given[0], "the SELECT of the changes") from None
+            raise database_message.statement_error(
+                error, session.url, self.given[0], "the SELECT of the changes"
+            ) from None
         found = layout.sources(names, "the SELECT of the changes")
         if missing := [name for name in whole if name not in found]:
             raise ConfigurationError(

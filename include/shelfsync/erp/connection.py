@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.statement_time_limit import GRACE_S, MYSQL, limit_calls, limit_postgresql, time_limits
 from shelfsync.erp.text import ESCAPING, decode
 from shelfsync.errors import ConfigurationError
@@ -37,7 +37,7 @@ _SLOWEST_READER_S = 3600
 """How long MySQL and MariaDB wait for shelfsync to take more rows; their default of a minute ends a busy run."""
 
 
-def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL) -> sa.Engine:
+def create_engine(url_text: str, timeout_s: float, setting: str = database_message.URL) -> sa.Engine:
     """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL, which is in `setting`.
 
     `timeout_s`: how long the driver may wait for an answer, if it is one that ends its wait itself.
@@ -70,7 +70,7 @@ def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL)
         arguments = {name: value for name, value in wanted.items() if name is not None and name not in url.query}
         made = sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
     except (sa.exc.ArgumentError, ImportError) as error:  # ArgumentError: no such dialect
-        raise diagnosis.driver_error(error, url, setting) from None
+        raise database_message.driver_error(error, url, setting) from None
     limit_calls(made, timeout_s)
     return made
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.completeness_proof import Claim
 from shelfsync.erp.single_select import bare
 from shelfsync.errors import ConfigurationError
@@ -34,7 +34,7 @@ def check_count(session: Session, own: str | None) -> None:
     try:
         names = session.columns(bare(own))
     except sa.exc.SQLAlchemyError as error:
-        raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
+        raise database_message.statement_error(error, session.url, COUNT_SQL, "the count") from None
     if len(names) != 1:
         raise ConfigurationError(
             COUNT_SQL, f"it returns {len(names)} columns", "Let it return one number: the true count of rows."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync.erp import columnar, diagnosis, statement_time_limit
+from shelfsync.erp import columnar, database_message, statement_time_limit
 from shelfsync.erp import connection as connections
 from shelfsync.erp.rows_of_stores import DISTINCT_MAX, condition
 from shelfsync.erp.single_select import selected
@@ -36,7 +36,7 @@ class Session:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, url_text: str, timeout_s: float, setting: str = diagnosis.URL) -> Generator[Self]:
+    def open(cls, url_text: str, timeout_s: float, setting: str = database_message.URL) -> Generator[Self]:
         """A session, rolled back and closed at the end. Raises ConfigurationError with `setting` if the database cannot be reached."""
         engine = connections.create_engine(url_text, timeout_s, setting)
         with contextlib.ExitStack() as stack:
@@ -45,7 +45,7 @@ class Session:
                 connection = stack.enter_context(connections.closing(engine.connect()))
                 session = cls(connection, timeout_s, snapshot=connections.begin(connection, timeout_s))
             except sa.exc.SQLAlchemyError as error:
-                raise diagnosis.connection_error(error, engine.url, setting) from None
+                raise database_message.connection_error(error, engine.url, setting) from None
             yield session
 
     def columns(self, sql: str) -> tuple[str, ...]:

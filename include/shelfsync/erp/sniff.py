@@ -31,8 +31,8 @@ from shelfsync.erp.text_encoding import encoding_of
 from shelfsync.erp.workbook import Workbook, as_texts, names_row
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, some_of, without_stop
 from shelfsync.rows.check_digit import is_gtin
-from shelfsync.rows.look_alike import characters_of, is_odd
 from shelfsync.rows.number import read as numbers_of
+from shelfsync.rows.odd_characters import characters_of, is_odd
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:

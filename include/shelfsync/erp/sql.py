@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.changes_query import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.extract import Extract, none_of
@@ -42,7 +42,7 @@ class SqlSource:
         self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False, feed: Feed | None = None
     ) -> None:
         if settings.url is None:
-            raise ConfigurationError(diagnosis.URL, "it is not set", "Set it to the database URL of the ERP.")
+            raise ConfigurationError(database_message.URL, "it is not set", "Set it to the database URL of the ERP.")
         if settings.sql is not None and settings.sql_file is not None:
             raise ConfigurationError(SQL_FILE, f"{SQL} is set too", "Keep one of the two.")
         if settings.sql is None and settings.sql_file is None:
@@ -142,9 +142,11 @@ class SqlSource:
         try:
             yield
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:
-            if diagnosis.passes(error, session.url):
+            if database_message.passes(error, session.url):
                 raise self._broken(error, session, "while its changes were read") from None
-            raise diagnosis.statement_error(error, session.url, CHANGES_SQL, "the SELECT of the changes") from None
+            raise database_message.statement_error(
+                error, session.url, CHANGES_SQL, "the SELECT of the changes"
+            ) from None
 
     def _chunks(self, vendors: tuple[str, ...], changes: Changes | None = None) -> Generator[Chunk, None, Claim]:
         sql = self._sql()
@@ -169,7 +171,7 @@ class SqlSource:
                 typed = frozenset(name for name, kind in types.items() if kind != "text")
                 yield Chunk(names, columns, count, "the SELECT", typed=typed, types=types)
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
-            if diagnosis.is_of_statement(error, session.url, read):
+            if database_message.is_of_statement(error, session.url, read):
                 raise self._statement_error(
                     error, session, f"the SELECT after {read} rows" if read else "the SELECT"
                 ) from None
@@ -198,9 +200,9 @@ class SqlSource:
         try:
             return counted_again(session, sql, own)
         except sa.exc.SQLAlchemyError as error:
-            if diagnosis.is_of_statement(error, session.url, 0 if own else 1):
+            if database_message.is_of_statement(error, session.url, 0 if own else 1):
                 if own:
-                    raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
+                    raise database_message.statement_error(error, session.url, COUNT_SQL, "the count") from None
                 raise self._statement_error(error, session, "the count of the SELECT") from None
             raise self._broken(error, session, "while its rows were counted") from None
 
@@ -216,12 +218,12 @@ class SqlSource:
 
     def _statement_error(self, error: BaseException, session: Session, what: str = "the SELECT") -> ConfigurationError:
         setting = SQL if self._settings.sql is not None else SQL_FILE
-        return diagnosis.statement_error(error, session.url, setting, what)
+        return database_message.statement_error(error, session.url, setting, what)
 
     def _broken(self, error: BaseException, session: Session, when: str) -> BrokenOffError:
-        why = diagnosis.why_broken_off(error, session.url)
+        why = database_message.why_broken_off(error, session.url)
         return BrokenOffError(
-            f"Reading {diagnosis.place(session.url)} broke off {when}: {why}. "
+            f"Reading {database_message.place(session.url)} broke off {when}: {why}. "
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."
         )

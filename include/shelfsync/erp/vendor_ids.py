@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shelfsync.erp import text_encoding
 from shelfsync.errors import ConfigurationError
 from shelfsync.file_access import reject_shared
-from shelfsync.rows.look_alike import characters_of, is_odd, reads_as
+from shelfsync.rows.odd_characters import characters_of, is_odd, reads_as
 
 if TYPE_CHECKING:
     from collections import Counter

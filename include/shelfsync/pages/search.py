@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from shelfsync.catalog.assortment.product_search import MOST, NAMES_OF, search
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.warehouse.product_search import STORES_MAX, STORES_OF_PRODUCT
+from shelfsync.catalog.warehouse.products_by_beginning import STORES_MAX, STORES_OF_PRODUCT
 from shelfsync.invisible_characters import plain
 from shelfsync.pages.lists import Column, list_file, list_values
 from shelfsync.pages.shell import Page, Text, context, show

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.promotions.head import EVERY, instant
+from shelfsync.promotions.identity import identity
 from shelfsync.promotions.promotion_name import Named, derived_name, numbered, numbers
 from shelfsync.promotions.schemas import ENTRY
 from shelfsync.rows.alignment import column
@@ -154,7 +155,7 @@ class Groups:
             vendors = tuple(sorted(group.vendors))
             if star and len(vendors) == len(star) and star == frozenset(vendors):
                 vendors = (EVERY,)
-            alike.setdefault(group.head.identity(vendors), []).append((group, vendors))
+            alike.setdefault(identity(group.head, vendors), []).append((group, vendors))
         by_name = numbered(known)
         found: dict[str, Wanted] = {}
         lines = []
@@ -163,13 +164,13 @@ class Groups:
             there = by_name.get((head.display_name, vendors, instant(head.start), instant(head.end)), {})
             for (group, _), number in zip(groups, numbers([group for group, _ in groups], there), strict=True):
                 named = replace(group.head, display_name=derived_name(group.head.display_name, number))
-                identity = named.identity(vendors)
-                while identity in found or (number > 1 and identity in alike):
+                key = identity(named, vendors)
+                while key in found or (number > 1 and key in alike):
                     number += 1  # noqa: PLW2901
                     named = replace(group.head, display_name=derived_name(group.head.display_name, number))
-                    identity = named.identity(vendors)
+                    key = identity(named, vendors)
                 also = tuple(sorted(group.campaigns - {group.head.campaign}))
-                found[identity] = Wanted(identity, named, vendors, group.entries_path, group.skus, also)
+                found[key] = Wanted(key, named, vendors, group.entries_path, group.skus, also)
                 if number > 1:
                     lines.append(
                         f"campaign {group.head.campaign}: shown as {named.name!r}, because another promotion has its name, vendors, start and end"

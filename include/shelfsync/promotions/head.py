@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import re
 import zoneinfo
@@ -16,7 +15,7 @@ from shelfsync import display
 from shelfsync.promotions.campaign_dates import FaultyError, read_time, shown, stripped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from shelfsync.settings import PromotionSettings
 
@@ -100,11 +99,6 @@ class Head:
     def overlaps(self, other: Head) -> bool:
         """Whether there is an instant at which both run."""
         return self.start < other.end and other.start < self.end
-
-    def identity(self, vendors: Iterable[str]) -> str:
-        """Display name, vendors, start and end: the platform distinguishes promotions by these (field notes, Promotions)."""
-        parts = [self.display_name, sorted(set(vendors)), instant(self.start), instant(self.end)]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
         """For the ledger."""
@@ -285,14 +279,16 @@ def _odd(campaign: str) -> Fault | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.rows import look_alike
+    from shelfsync.rows import odd_characters
 
     ids = pc.utf8_trim(pa.array([campaign], pa.string()), characters=" \t\r\n")
-    if not look_alike.is_odd(ids).any():
+    if not odd_characters.is_odd(ids).any():
         return None
-    text, resembled = ids[0].as_py(), look_alike.reads_as(ids)[0].as_py()
+    text, resembled = ids[0].as_py(), odd_characters.reads_as(ids)[0].as_py()
     like = f", and reads as {shown(resembled)}" if resembled else ""
-    message = f"campaign {shown(text)} is another id only to a machine{look_alike.characters_of(ids)[0].as_py()}{like}"
+    message = (
+        f"campaign {shown(text)} is another id only to a machine{odd_characters.characters_of(ids)[0].as_py()}{like}"
+    )
     return Fault(text.strip(), "campaign", "campaign_odd", message, resembled or None)
 
 

@@ -18,7 +18,7 @@ from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.audience_condition import read_meanings
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
-from shelfsync.rows import item, number, odd_key
+from shelfsync.rows import item, number, resembled_sku
 from shelfsync.rows import quarantine_reason as catalog_reason
 from shelfsync.rows.alignment import column
 from shelfsync.rows.mask import Mask, mask
@@ -59,7 +59,7 @@ def normalise(
     settings: PromotionSettings,
     *,
     sku_length_max: int,
-    known: odd_key.Known | None = None,
+    known: resembled_sku.Known | None = None,
 ) -> Normalised:
     """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. No value raises an error.
 
@@ -69,7 +69,7 @@ def normalise(
     numbers, faults = _heads(raw_columns, heads)
     findings = quarantine_reason.Findings(raw.num_rows)
     skus = _sku(raw_columns["sku"], findings, sku_length_max)
-    odd = None if known is None else odd_key.find(skus, known)
+    odd = None if known is None else resembled_sku.find(skus, known)
     for word, where in () if odd is None else odd.faults:
         findings.note(word, where)
     read_meanings(raw_columns, findings, settings)

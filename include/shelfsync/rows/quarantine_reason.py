@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.rows import item, look_alike
+from shelfsync.rows import item, odd_characters
 from shelfsync.rows.alignment import BARCODE_DIGITS_MAX
 from shelfsync.rows.mask import mask
 from shelfsync.schemas import FIELDS
@@ -184,7 +184,7 @@ def described(
         came = values[reason.field].filter(where)
         shown = _shown(came)
         if reason.word.endswith("_not_a_number"):
-            after = pc.binary_join_element_wise(after, look_alike.digit_of(came), "")
+            after = pc.binary_join_element_wise(after, odd_characters.digit_of(came), "")
         text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(reason.sentence, len(shown))
         message = pc.replace_with_mask(message, where, text)
     return {
@@ -212,7 +212,7 @@ def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
     return [
         ("vendor_missing", ~mask(pc.not_equal(trimmed, ""))),
         ("vendor_characters", mask(pc.match_substring_regex(vendors, _STRANGE))),
-        ("vendor_odd", look_alike.is_odd_id(trimmed)),
+        ("vendor_odd", odd_characters.is_odd_id(trimmed)),
         ("vendor_too_long", mask(pc.greater(pc.utf8_length(trimmed), VENDOR_LENGTH_MAX))),
         ("vendor_is_folder", mask(pc.is_in(trimmed, value_set=pa.array([".", ".."])))),
     ]

@@ -139,7 +139,7 @@ class Partition:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.rows.look_alike import is_odd_id, reads_as
+        from shelfsync.rows.odd_characters import is_odd_id, reads_as
 
         places = pa.array(is_odd_id(vendors) & unusable)
         if not self._stores or not pc.any(places).as_py():

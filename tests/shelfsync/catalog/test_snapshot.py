@@ -10,7 +10,7 @@ import pytest
 
 from catalog_rows import normalised, raw, value_or_reason
 from shelfsync.catalog.snapshot import make_snapshot
-from shelfsync.rows.odd_key import Known
+from shelfsync.rows.resembled_sku import Known
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 

@@ -22,7 +22,7 @@ from shelfsync.promotions.quarantine_reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT
 from shelfsync.promotions.steps.new_work import vendors_with_new_prices
 from shelfsync.promotions.validate import validate
-from shelfsync.rows.odd_key import Known
+from shelfsync.rows.resembled_sku import Known
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"

@@ -8,7 +8,7 @@ import pytest
 from catalog_rows import raw
 from shelfsync.catalog.snapshot import make_snapshot
 from shelfsync.erp.sample.products import with_check_digit
-from shelfsync.rows.odd_key import Known
+from shelfsync.rows.resembled_sku import Known
 from shelfsync.settings import NormaliseSettings
 
 NUMBERS = [str(number) for number in range(100000, 100040)]

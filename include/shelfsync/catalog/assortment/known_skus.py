@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.rows.odd_key import Known
+    from shelfsync.rows.resembled_sku import Known
 
 
 class KnownFiles(NamedTuple):
@@ -30,14 +30,14 @@ def known_files(connection: Connection, names: Collection[str]) -> dict[str, Kno
 
 def known_skus(context: Context, files: KnownFiles, *, whole: bool = True) -> Known:
     """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged. `whole`: as in `Known`."""
-    from shelfsync.rows.odd_key import Known
+    from shelfsync.rows.resembled_sku import Known
 
     return Known(_skus(context, files.acknowledged), lambda: _skus(context, files.observed), whole)
 
 
 def known_of_any(context: Context, names: Collection[str]) -> Known:
     """The same of several vendors, for rows that need not be of all SKUs; read only if a SKU of theirs may be odd."""
-    from shelfsync.rows.odd_key import Known
+    from shelfsync.rows.resembled_sku import Known
 
     def every() -> pa.Array:
         import pyarrow as pa

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shelfsync.catalog.assortment import product_names
 from shelfsync.catalog.assortment.state import wanted
 from shelfsync.catalog.ledger.vendors import known_vendors
-from shelfsync.catalog.warehouse import product_search
+from shelfsync.catalog.warehouse import products_by_beginning
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
@@ -40,8 +40,8 @@ def search(context: Context, text: str, vendor: str | None = None, *, most: int 
         names = sorted(known_vendors(connection))[:NAMES_OF] if vendor is None else [vendor]
         snapshots = {name: wanted(connection, name) for name in names}
         if vendor is None:
-            skus += product_search.skus_beginning(connection, text, most=most)
-            skus += product_search.skus_of_barcodes(connection, text, most=most)
+            skus += products_by_beginning.skus_beginning(connection, text, most=most)
+            skus += products_by_beginning.skus_of_barcodes(connection, text, most=most)
     barcodes: dict[str, str | None] = {}
     at: dict[str, str] = {}
     for name in names:
@@ -55,7 +55,7 @@ def search(context: Context, text: str, vendor: str | None = None, *, most: int 
                 at.setdefault(sku, name)
     skus = [*dict.fromkeys([*skus, *at])][:most]
     with context.engine.connect() as connection:
-        seen = product_search.stores_of(connection, skus)
+        seen = products_by_beginning.stores_of(connection, skus)
     where = {sku: found for sku in skus if (found := vendor or at.get(sku) or seen[sku]["vendor"])}
     called: dict[str, str] = {}
     for name in set(where.values()):

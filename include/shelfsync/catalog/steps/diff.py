@@ -18,8 +18,8 @@ from shelfsync.catalog.ledger.compared import for_diff
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.absent import without_removals
-from shelfsync.catalog.steps.buffer_rules import buffers_of, rules_of
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
+from shelfsync.catalog.steps.sales_buffers_file import buffers_of, rules_of
 from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 from shelfsync.errors import DataError
 from shelfsync.schemas import ABSENT, BASELINE

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.snapshot import Normalised
     from shelfsync.context import Context
-    from shelfsync.rows.odd_key import Known
+    from shelfsync.rows.resembled_sku import Known
 
 
 in_report = logs.in_report(__name__)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.assortment import unknown_skus
+from shelfsync.catalog.confirmed_by_listing import Shown, listing_lines, perhaps_older, provable
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.listing_proof import Shown, listing_lines, perhaps_older, provable
 from shelfsync.catalog.outcome import match
 from shelfsync.catalog.steps.evidence import sendings, sent_lately
 from shelfsync.rows.alignment import column

@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 from shelfsync.catalog.confirmed_by_export import with_confirmed
 from shelfsync.catalog.drift import differences, undecided
 from shelfsync.catalog.drift_action import with_action, with_resends
-from shelfsync.catalog.drift_cause import find_causes, products
+from shelfsync.catalog.drift_cause import find_causes
+from shelfsync.catalog.erp_and_platform import products
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
 from shelfsync.catalog.steps.baseline_version import Move, move_baseline
-from shelfsync.catalog.steps.buffer_rules import buffers_of, rules_of
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
+from shelfsync.catalog.steps.sales_buffers_file import buffers_of, rules_of
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State

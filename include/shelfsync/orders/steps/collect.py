@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.alerts.ledger import alerts
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.ledger import picking
@@ -103,7 +103,7 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
         raise ConfigurationError(
             PICKING_URL, "is not set, and neither is the ERP's", "Name the database of the SELECT."
         )
-    url_setting = diagnosis.URL if settings.orders.picking_url is None else PICKING_URL
+    url_setting = database_message.URL if settings.orders.picking_url is None else PICKING_URL
     read_so_far = 0
     with Session.open(url.get_secret_value(), _TIMEOUT_S, url_setting) as session:
         try:
@@ -118,13 +118,13 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
                         "Let it return the results of the last days.",
                     )
         except sa.exc.SQLAlchemyError as error:
-            if diagnosis.is_of_statement(error, session.url, read_so_far):
-                raise diagnosis.statement_error(
+            if database_message.is_of_statement(error, session.url, read_so_far):
+                raise database_message.statement_error(
                     error, session.url, PICKING_SQL, "the SELECT of picking results", url_setting
                 ) from None
-            why = diagnosis.why_broken_off(error, session.url)
+            why = database_message.why_broken_off(error, session.url)
             raise TryAgainError(
-                f"reading the picking results of {diagnosis.place(session.url)} broke off after {read_so_far} rows: {why}. "
+                f"reading the picking results of {database_message.place(session.url)} broke off after {read_so_far} rows: {why}. "
                 "The next run reads them again"
             ) from None
 

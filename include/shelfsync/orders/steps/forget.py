@@ -19,7 +19,7 @@ from shelfsync.orders.ledger.orders import lock_all
 from shelfsync.orders.ledger.tables import customer_order, hand_over
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.hand_over_channels import open_channel
-from shelfsync.orders.steps.take import take
+from shelfsync.orders.steps.take_events import take
 from shelfsync.orders.warehouse import record as warehouse
 
 if TYPE_CHECKING:

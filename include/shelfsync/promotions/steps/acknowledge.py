@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import WAITING, State
-from shelfsync.promotions.diff import applied, leaving, unconfirmed
+from shelfsync.promotions.changed_entries import applied, leaving, unconfirmed
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions

@@ -20,7 +20,7 @@ from shelfsync.promotions import left_alone
 from shelfsync.promotions.ahead_days import waiting
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
-from shelfsync.promotions.diff import diff, leaving
+from shelfsync.promotions.changed_entries import changed_entries, leaving
 from shelfsync.promotions.guard import ENDED, hold_of_ends
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
@@ -203,7 +203,7 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
     blocked = None if have is None else _rejected(context, have, len(wanted.vendors))
     there = have is not None and have.state in {"sent", "ended"} and have.acknowledged_path is not None
     acknowledged = read_acknowledged(context.lake, have.acknowledged_path if there and have is not None else None)
-    items = diff(
+    items = changed_entries(
         context.lake.read_table(wanted.entries_path),
         acknowledged,
         blocked=blocked,

@@ -13,7 +13,7 @@ from locks import wait_for_a_lock
 from orders_world import KEY, PHONE, picked
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.orders.encryption import CustomerCipher
-from shelfsync.orders.steps import take
+from shelfsync.orders.steps import take_events
 
 OTHER = "+447700900999"
 ORDER = "5b8e6f3c-1111-4222-8333-44445555aaaa"
@@ -196,7 +196,7 @@ def test_a_customer_is_forgotten_while_an_event_of_the_order_is_applied(world, m
     order = placed(world)
     world.platform.control("POST", f"orders/{order['order_id']}/cancel")
     world.platform.until_quiescent()
-    applied, forgetting = take._applied, []
+    applied, forgetting = take_events._applied, []
     with ThreadPoolExecutor(1) as pool:
 
         def applied_meanwhile(context, connection, rows, cipher):
@@ -205,7 +205,7 @@ def test_a_customer_is_forgotten_while_an_event_of_the_order_is_applied(world, m
                 wait_for_a_lock(world.app.context.engine)
             return applied(context, connection, rows, cipher)
 
-        monkeypatch.setattr(take, "_applied", applied_meanwhile)
+        monkeypatch.setattr(take_events, "_applied", applied_meanwhile)
         assert world.app.orders.take() == {"events": 1, "quarantined": 0, "orders": 1}
         assert forgetting[0].result(20)["customers"] == 1
     assert traces(world, order) == []

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfsync.erp import diagnosis
+from shelfsync.erp import database_message
 from shelfsync.erp.changes_query import Feed
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, UnreachableError
@@ -120,7 +120,7 @@ def test_of_a_password_with_an_at_sign_in_it_nothing_is_shown(url):
 @given(st.text(min_size=4).filter(lambda text: "*" not in text and text.strip()))
 def test_a_driver_message_with_the_password_is_not_quoted(secret):
     url = sa.URL.create("postgresql", "shop", secret, "db", query={"sslpassword": f"{secret}{SECRET}"})
-    words = diagnosis.driver_message(ValueError(f"1 {secret}\n2 {secret}{SECRET} 3"), url)
+    words = database_message.driver_message(ValueError(f"1 {secret}\n2 {secret}{SECRET} 3"), url)
     assert words == "1 *** 2 *** 3"
 
 

@@ -18,7 +18,7 @@ ORDER = [
 ]
 
 
-def diff(
+def changed_entries(
     wanted: pa.Table,
     acknowledged: pa.Table,
     *,
@@ -67,7 +67,7 @@ def unconfirmed(acknowledged: pa.Table, items: pa.Table) -> pa.Table:
 
 def leaving(acknowledged: pa.Table) -> pa.Table:
     """The items (ITEM) that take all of these entries out."""
-    return diff(ENTRY.empty_table(), acknowledged)
+    return changed_entries(ENTRY.empty_table(), acknowledged)
 
 
 def _replaced(acknowledged: pa.Table, items: pa.Table, there: pa.Table, *, known: bool) -> pa.Table:

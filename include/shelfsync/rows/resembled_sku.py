@@ -1,14 +1,11 @@
-"""Keys that are another key only to a machine: what is odd in a SKU, and which known SKU it resembles.
+"""Keys that are another key only to a machine: which known SKU a key resembles, so that it is quarantined and the known one stays as it is.
 
 A key that the platform knows with that very character is right as it is. Of the others, a key is odd by itself, or because it reads like a known
-SKU, or because it lost digits. Whole columns are compared. Only rounded and damaged keys, which are few, are looked at one by one.
+SKU, or because it lost digits (`lost_digits`). Whole columns are compared.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,12 +15,13 @@ import pyarrow.compute as pc
 
 from shelfsync.rows import unlike_key
 from shelfsync.rows.item import quoted, visible
-from shelfsync.rows.look_alike import bare, characters_of, faults_of, is_odd, looks
+from shelfsync.rows.lost_digits import FLOAT, KEYS_MAX, with_lost_digits, written_out
 from shelfsync.rows.mask import mask
+from shelfsync.rows.odd_characters import bare, characters_of, faults_of, is_odd, looks
 from shelfsync.rows.quarantine_reason import names_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from shelfsync.rows.mask import Mask
 
@@ -51,16 +49,8 @@ _LABELS = (
 )
 _LABELLED = rf"(?i)^(?:(?:{'|'.join(_LABELS)})[^\p{{L}}\p{{N}}]*)+(\d{{4,}})$"
 """A number behind words that only name it: `sku100007`, `Art. 100007`, `urn:sku:100007`. Another word or letter makes another product."""
-_DAMAGED = "\ufffd"
-"""The mark of a text that did not decode (`erp.text`)."""
-_OTHER_ENCODING = "[?\u00bf]|[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]"
-"""A text that went through a narrower encoding, which leaves one mark for each letter, or whose UTF-8 was read as another one."""
 _OTHERWISE = r"^\d+[.,]0+$|^\d+(?:[.,]\d+)?[eE][+]\d+$"
 """A number as a spreadsheet writes it, and as few keys are."""
-_FLOAT = r"^\d(?:[.,]\d+)?[eE][+]\d+$"
-"""A number that lost digits: `4.00638E+12`."""
-_ROUNDED_MAX = 1_000
-"""So many distinct rounded or damaged keys are compared with the known SKUs."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +97,7 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     unlike = unlike_key.find(texts, pc.unique(pa.concat_arrays([skus.drop_null(), names])))
     resembled = _meant(texts, _resembled(texts, names, gone, odd), unlike, gone)
     alike = mask(resembled.is_valid())
-    lost, nothing = mask(pc.match_substring_regex(texts, _FLOAT)), names_nothing(texts)
+    lost, nothing = mask(pc.match_substring_regex(texts, FLOAT)), names_nothing(texts)
     if not (odd | alike | lost | nothing | unlike).any():
         return None
     found = [
@@ -157,16 +147,8 @@ def _numbers(texts: pa.Array) -> pa.Array:
     if not powers.any():
         return texts
     distinct = texts.filter(pa.array(powers)).dictionary_encode()
-    written = pa.array([_plain(text) for text in distinct.dictionary.to_pylist()], pa.string())
+    written = pa.array([written_out(text) for text in distinct.dictionary.to_pylist()], pa.string())
     return pc.replace_with_mask(texts, pa.array(powers), written.take(distinct.indices))
-
-
-def _plain(text: str) -> str:
-    found = re.fullmatch(r"[+]?(\d+)(?:[.,](\d*))?[eE][+]?(\d+)", text)
-    if found is None:
-        return text
-    whole, fraction, power = found.group(1), (found.group(2) or "").rstrip("0"), int(found.group(3))
-    return whole + fraction.ljust(power, "0") if len(fraction) <= power else text
 
 
 def _may_be_odd(texts: pa.Array) -> bool:
@@ -196,7 +178,7 @@ def _resembled(texts: pa.Array, known: pa.Array, gone: pa.Array, odd: Mask) -> p
         if among is gone:
             best = pc.coalesce(best, _by_label(these, gone))
         found = pc.replace_with_mask(found, places, best)
-    return _rounded(texts, found, gone)
+    return with_lost_digits(texts, found, gone)
 
 
 def _by_label(texts: pa.Array, gone: pa.Array) -> pa.Array:
@@ -220,77 +202,14 @@ def _unlabelled(texts: pa.Array) -> pa.Array:
     return pc.if_else(labelled, code(numbers), pa.scalar(None, pa.string()))
 
 
-def may_be_several(texts: pa.Array) -> Mask:
-    """Keys that lost digits (`4.00638E+12`) or were damaged: rows with the same one may be of different SKUs."""
-    return mask(pc.match_substring_regex(texts, rf"{_FLOAT}|^\d{{15}}0+$|{_DAMAGED}").fill_null(False))
-
-
-def _rounded(texts: pa.Array, found: pa.Array, gone: pa.Array) -> pa.Array:
-    """Also keys that lost digits (`4.00638E+12`) or were damaged: each row takes another of the SKUs that it may have been."""
-    lost = may_be_several(texts) | mask(pc.match_substring_regex(texts, _OTHER_ENCODING).fill_null(False))
-    lost &= mask(found.is_null())
-    if not lost.any() or not len(gone):
-        return found
-    rows: defaultdict[str, list[int]] = defaultdict(list)
-    for place in np.flatnonzero(lost).tolist():
-        rows[texts[place].as_py()].append(place)
-        if len(rows) > _ROUNDED_MAX:
-            break
-    codes = [sku for sku in gone.to_pylist() if sku.isascii() and sku.isdigit()]
-    answers: dict[int, str] = {}
-    for text, places in rows.items():
-        if _DAMAGED in text:
-            names = _damaged(text, gone)
-        else:
-            names = _encoded(text, gone) if re.search(_OTHER_ENCODING, text) else _of_digits(text, codes)
-        answers |= dict(zip(places, names, strict=False))
-    if not answers:
-        return found
-    values = found.to_pylist()
-    for place, sku in answers.items():
-        values[place] = sku
-    return pa.array(values, pa.string())
-
-
 def _meant(texts: pa.Array, found: pa.Array, unlike: Mask, gone: pa.Array) -> pa.Array:
     """Also what a key that is unlike the others may have been."""
     if not len(gone) or not (rows := np.flatnonzero(unlike & mask(found.is_null()))).size:
         return found
     values = found.to_pylist()
-    for place in rows[:_ROUNDED_MAX].tolist():
+    for place in rows[:KEYS_MAX].tolist():
         values[place] = next(iter(unlike_key.meant(texts[place].as_py(), gone)), None)
     return pa.array(values, pa.string())
-
-
-def _of_digits(text: str, codes: Iterable[str]) -> list[str]:
-    plain = _plain(text)
-    if not plain.isdigit():
-        return []
-    kept = len(plain.rstrip("0"))
-    return [sku for sku in codes if len(sku.lstrip("0")) == len(plain) and _cut(sku.lstrip("0"), kept) == plain]
-
-
-def _cut(sku: str, kept: int) -> str:
-    rounded = str(round(int(sku), kept - len(sku)))
-    return rounded if len(rounded) == len(sku) else sku
-
-
-def _damaged(text: str, gone: pa.Array) -> list[str]:
-    pattern = re.sub(rf"(?:{_DAMAGED}(?:\\\\x[0-9a-f]{{2}}|\\\\u[0-9a-f]{{4}})?)+", ".{1,4}", re.escape(text))
-    if pattern.replace(".{1,4}", "") == "":
-        return []
-    return list(gone.filter(pc.match_substring_regex(gone, f"^(?:{pattern})$")).to_pylist())
-
-
-def _encoded(text: str, gone: pa.Array) -> list[str]:
-    """The SKU of which an encoding made this text: `caf?` or `caf\u00c3\u00a9` of `caf\u00e9`."""
-    for encoding in ("cp1252", "latin-1"):
-        with contextlib.suppress(UnicodeError):
-            meant = text.encode(encoding).decode()
-            if pc.is_in(meant, value_set=gone).as_py():
-                return [meant]
-    pattern = re.sub("\\\\\\?|\u00bf", r"[^\\x00-\\x7f]", re.escape(text))
-    return list(gone.filter(pc.match_substring_regex(gone, f"^(?:{pattern})$")).to_pylist())
 
 
 def _notes(texts: pa.Array, resembled: pa.Array, odd: Mask) -> pa.Array:

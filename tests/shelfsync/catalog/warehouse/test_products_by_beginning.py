@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.warehouse import product_search
-from shelfsync.catalog.warehouse.product_search import _NEXT, LAST
+from shelfsync.catalog.warehouse import products_by_beginning
+from shelfsync.catalog.warehouse.products_by_beginning import _NEXT, LAST
 
 
 @pytest.mark.slow
@@ -25,18 +25,21 @@ def test_each_step_of_the_search_asks_an_index(engine, monkeypatch):
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("VACUUM ANALYZE warehouse.product, ledger.vendor")
     with engine.connect() as connection:
-        assert product_search.skus_beginning(connection, "p199", most=50) == ["p199", *(f"p199{n}" for n in range(10))]
-        assert product_search.skus_of_barcodes(connection, "401999", most=50) == ["p1999"]
-        assert product_search.stores_of(connection, ["p7", "none"])["p7"]["stores"] == 100
-        monkeypatch.setattr(product_search, "STORES_MAX", 1000)
-        assert product_search.stores_of(connection, ["p7"])["p7"]["stores"] == 100, (
+        assert products_by_beginning.skus_beginning(connection, "p199", most=50) == [
+            "p199",
+            *(f"p199{n}" for n in range(10)),
+        ]
+        assert products_by_beginning.skus_of_barcodes(connection, "401999", most=50) == ["p1999"]
+        assert products_by_beginning.stores_of(connection, ["p7", "none"])["p7"]["stores"] == 100
+        monkeypatch.setattr(products_by_beginning, "STORES_MAX", 1000)
+        assert products_by_beginning.stores_of(connection, ["p7"])["p7"]["stores"] == 100, (
             "the one that is forgotten is left out"
         )
         given = {"prefix": "p1", "past": "p1" + LAST, "most": 50, "skus": ["p7"], "stores": 1000, "barcodes": ["407"]}
         for statement in (
             *(_NEXT.format(column=column) for column in ("sku", "barcode")),
-            product_search._STORES,
-            product_search._OF_BARCODES,
+            products_by_beginning._STORES,
+            products_by_beginning._OF_BARCODES,
         ):
             plan = "\n".join(connection.execute(sa.text("EXPLAIN " + statement), given).scalars())
             assert "Seq Scan on product" not in plan

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from shelfsync.catalog.listing_proof import Shown, listing_lines
+from shelfsync.catalog.confirmed_by_listing import Shown, listing_lines
 from shelfsync.schemas import DELTA
 
 

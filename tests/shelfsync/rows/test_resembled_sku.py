@@ -8,7 +8,7 @@ import pytest
 from catalog_rows import raw
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.snapshot import make_snapshot
-from shelfsync.rows.odd_key import Known
+from shelfsync.rows.resembled_sku import Known
 from shelfsync.schemas import BASELINE, RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -167,23 +167,6 @@ def test_what_a_key_resembles_has_not_left_the_extract():
     now = read(*(sku for sku in KNOWN if sku != "100001"), "100001\u00a0")
     delta = compute_delta(now.snapshot, before, full=False, quarantined=now.quarantine)
     assert "removed" not in delta["change"].to_pylist()
-
-
-def test_rows_that_lost_the_same_digits_each_take_another_sku():
-    known = ("4006381333931", "4006381333948")
-    quarantine = read("4.00638E+12", "4.00638E+12", known=known).quarantine
-    assert sorted(quarantine["sku"].to_pylist()) == sorted(known)
-
-
-@pytest.mark.parametrize("sku", ["4.00638E+12", "4,00638E+12", "4E+12", "1.234567890123457e+19"])
-def test_a_key_that_lost_digits_is_no_sku_even_if_none_resembles_it(sku):
-    assert read(sku, known=()).quarantine["reason"].to_pylist() == ["sku_as_float"]
-    assert read(sku, known=("5",)).quarantine["reason"].to_pylist() == ["sku_as_float"]
-    assert read(sku, known=(sku,)).quarantine.num_rows == 0
-
-
-def test_a_code_with_an_e_in_it_is_one():
-    assert read("12E5", "4E12", "E+12", known=()).quarantine.num_rows == 0
 
 
 def test_without_anything_known_an_odd_key_is_quarantined_all_the_same():
