@@ -5,6 +5,7 @@ An answer is about what the person saw. If the hold was decided or reopened sinc
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 PLACES = (Place.PAGE, Place.COMMAND, Place.AIRFLOW)
+CARRIED = re.compile(r"still what hold (\d+) held")
 OPEN = "SELECT state, acts, superseded_by FROM ledger.hold WHERE hold_id = :n"
 
 
@@ -83,12 +85,23 @@ class Answers:
         return bool(result["decided"])
 
     def check(self) -> None:
-        """No answer decided what its person had not seen."""
+        """No answer decided what its person had not seen. What a newer extract leaves of a decided hold is decided as that hold was."""
         acts: dict[int, int] = {}
-        rows = self._world.rows("SELECT hold_id, decided_by, place, ignored FROM ledger.decision ORDER BY decision_id")
+        answered: set[tuple[int, str]] = set()
+        rows = self._world.rows(
+            "SELECT hold_id, decided_by, place, why, ignored FROM ledger.decision ORDER BY decision_id"
+        )
         for row in rows:
             seen = self._given.get(row.decided_by)
             done = acts.setdefault(row.hold_id, 0)
+            if row.ignored is None:
+                answered.add((row.hold_id, row.decided_by))
+            if seen is not None and row.place == Place.SHELFSYNC:
+                before = CARRIED.fullmatch(row.why or "")
+                if before is None or (int(before[1]), row.decided_by) not in answered:
+                    raise Broken("decision", f"nobody took {row} before, and shelfsync did")
+                acts[row.hold_id] = done + 1
+                continue
             if seen is not None and (row.hold_id, row.place) != (seen.hold_id, seen.place):
                 raise Broken("decision", f"the answer of {row.decided_by} about {seen} is kept as {row}")
             if row.ignored is not None:
