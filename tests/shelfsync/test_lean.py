@@ -60,18 +60,6 @@ with open_app(Settings(home=home, database_url=SecretStr(url))) as context:
 assert "alembic" not in sys.modules
 """
 
-A_HOOK_IN_FRAMES = r"""
-import sys
-from shelfsync import schemas
-import pyarrow as pa
-assert "pandas" not in sys.modules
-import pandas as pd
-schemas.with_pandas()
-assert pa.array(pd.Series(["a", None], dtype="str")).to_pylist() == ["a", None]
-assert pa.Table.from_pandas(pd.DataFrame({"n": [1]})).to_pylist() == [{"n": 1}]
-assert schemas.without_pandas() is None and pa.array(pd.Series([1.5])).to_pylist() == [1.5]
-"""
-
 
 def child(program: str, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
@@ -94,10 +82,6 @@ def test_a_whole_path_loads_nothing_that_it_does_not_use(path):
 
 def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_migration_tool(tmp_path, database_url):
     child(A_CONTEXT, str(tmp_path), database_url)
-
-
-def test_where_frames_are_used_pyarrow_knows_pandas_again():
-    child(A_HOOK_IN_FRAMES)
 
 
 @pytest.mark.parametrize(

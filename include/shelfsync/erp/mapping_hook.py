@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from shelfsync import schemas
+from shelfsync import arrow_setup
 from shelfsync.errors import ConfigurationError, DataError, without_stop
 from shelfsync.file_access import reject_shared
 
@@ -61,7 +61,7 @@ class MappingHook:
         import pandas as pd
 
         hook = self.load()
-        schemas.with_pandas()
+        arrow_setup.with_pandas()
         try:
             answer = hook(frame)
         except (Exception, SystemExit) as error:

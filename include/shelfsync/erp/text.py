@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync import schemas
+from shelfsync import arrow_setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,7 @@ def series_texts(series: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     """A pandas column as texts. pandas knows one sign for missing numbers, NaN, so here NaN is null."""
     import pandas as pd
 
-    schemas.with_pandas()
+    arrow_setup.with_pandas()
     if series.dtype != object:
         try:
             column = pa.array(series, from_pandas=True)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from shelfsync.rows.mask import Mask
     from shelfsync.store.lake import Lake
 
-_ROWS_IN_MEMORY = 1_000_000
+_ROWS_IN_MEMORY = 200_000
 _ROW_GROUP = 65_536
 NAMELESS_KEPT = 10_000
 """How many rows without a usable vendor are kept; the others are only counted."""
 
 
 class Partition:
-    """Takes chunks in RAW schema, keeps at most a million rows in memory, and publishes `raw` files by vendor.
+    """Takes chunks in RAW schema, keeps at most 200,000 rows in memory, and publishes `raw` files by vendor.
 
     Rows of vendors that are not `wanted` (empty: all are) are dropped. Rows that name no usable vendor are
     in `nameless`. `stores`: the id of a known store, and its vendor. A row whose vendor only looks like such an id goes, unchanged, to that

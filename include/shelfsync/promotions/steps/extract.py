@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KIND = "promotion_raw"
-_ROWS_IN_MEMORY = 250_000
-"""Rows of texts are large; further rows are spilled to files."""
 
 
 def open_run(context: Context, key: str, *, dry_run: bool) -> int:
@@ -51,7 +49,7 @@ def _extract(context: Context, run_id: int) -> dict[str, Any]:
     wanted = context.settings.sync.vendors
     source = open_promotions(context.settings, RAW, REQUIRED)
     only = (*wanted, EVERY) if wanted else ()
-    with Partition(context.lake, only, rows_in_memory=_ROWS_IN_MEMORY, kind=KIND, schema=RAW) as partition:
+    with Partition(context.lake, only, kind=KIND, schema=RAW) as partition:
         with (
             promotion_settings_in_errors(context.settings),
             erp_asked(context.engine, PROMOTIONS),
