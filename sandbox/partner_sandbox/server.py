@@ -29,7 +29,6 @@ from partner_sandbox import (
     vendors,
 )
 from partner_sandbox.catalog import assortment, creation, listing, update
-from partner_sandbox.courier import Courier
 from partner_sandbox.edge import CUT, Edge
 from partner_sandbox.job_files import create_storage_app
 from partner_sandbox.orders import lifecycle, picking
@@ -38,6 +37,7 @@ from partner_sandbox.portal import router as portal
 from partner_sandbox.promotions import update as promotion
 from partner_sandbox.sandbox import Runner, Sandbox
 from partner_sandbox.settings import SandboxSettings
+from partner_sandbox.webhook_delivery import Courier
 
 SERVICE = (tokens, vendors, update, listing, creation, job_runner, job_files, promotion, picking)
 for steered in (assortment, lifecycle, demo, records, conformance, scenario):

@@ -1,4 +1,4 @@
-"""Notes the events for the partner; the courier delivers them (interface.md 6)."""
+"""Notes the events for the partner; `webhook_delivery` carries them (interface.md 6)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from shelfsync.chosen_chain import choose
-from shelfsync.cli import alerts, chains, control, data, decide, inspect, mcp, orders, promotions, sandbox, state, sync
+from shelfsync.cli import (
+    alerts,
+    chains,
+    control,
+    data,
+    decide,
+    forget_store,
+    inspect,
+    mcp,
+    orders,
+    promotions,
+    sandbox,
+    state,
+    sync,
+)
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -107,7 +121,7 @@ command(
     "shelfsync forget store-009 --take-off-sale --reason 'closed in March'",
     "shelfsync forget store-009 --leave-on-sale --reason 'moved to store-012' --user ada",
     panel=CONTROL,
-)(control.forget)
+)(forget_store.forget)
 
 command(app, "shelfsync sniff /data/stock.csv", "shelfsync sniff s3://bucket/stock.csv --json", panel=DATA)(data.sniff)
 command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)

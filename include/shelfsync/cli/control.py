@@ -1,10 +1,9 @@
-"""`pause`, `resume`, `restore`, `forget`: the operator stops the sending, restores a past state, or takes a store out."""
+"""`pause`, `resume`, `restore`: the operator stops the sending, or restores a past state."""
 
 from __future__ import annotations
 
 import datetime as dt
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,19 +18,10 @@ from shelfsync.cli.command import (
     Vendor,
     of_platform,
     opened,
-    progress,
     read_duration,
     user_or,
 )
-from shelfsync.errors import DataError
 
-if TYPE_CHECKING:
-    from shelfsync.catalog.steps.take_off_sale import OnSale
-
-TakeOffSale = Annotated[
-    bool, typer.Option("--take-off-sale", help="First take its products off sale, and wait for every result.")
-]
-LeaveOnSale = Annotated[bool, typer.Option("--leave-on-sale", help="Leave its products as they are on the platform.")]
 Scoped = Annotated[
     str | None, typer.Argument(metavar="VENDOR", callback=of_platform, help="The platform's identifier of the store.")
 ]
@@ -68,7 +58,7 @@ def pause(
     from shelfsync.catalog.steps.pause import pause as pause_sending
 
     scope = _scope(vendor, whole_chain, everything)
-    given = _required(reason)
+    given = required(reason)
     with opened() as context:
         result = pause_sending(context, scope, vendor, why=given, who=user_or(user), anyway=force)
     return Answer(result, result.pop("lines"))
@@ -88,55 +78,6 @@ def resume(
     with opened() as context:
         result = resume_sending(context, scope, vendor, why=reason or "resumed", who=user_or(user))
     return Answer(result, result.pop("lines"))
-
-
-def forget(
-    vendor: Vendor,
-    reason: Reason = None,
-    user: User = None,
-    take_off_sale: TakeOffSale = False,
-    leave_on_sale: LeaveOnSale = False,
-) -> Answer:
-    """Take a closed store out of runs, exports, promotions and status. It comes back if the ERP has rows of it again.
-
-    If products of it are on sale, it asks what to do with them. A script names one of --take-off-sale and --leave-on-sale.
-    """
-    from shelfsync.catalog.steps.close_store import close_store
-    from shelfsync.orders.steps.lists import count_open
-    from shelfsync.promotions.steps.status import lines_of_forgotten
-
-    if take_off_sale and leave_on_sale:
-        raise typer.BadParameter("name one of --take-off-sale and --leave-on-sale", param_hint="--take-off-sale")
-    given, who = _required(reason), user_or(user)
-
-    def leave(found: OnSale) -> bool:
-        return not take_off_sale and (leave_on_sale or _left(vendor, found.line))
-
-    with opened() as context:
-        result, error = close_store(context, vendor, why=given, who=who, leave=leave, progress=progress)
-        lines = result.pop("lines")
-        if error is not None:
-            return Answer(result, lines, error)
-        campaigns, orders = lines_of_forgotten(context, vendor), count_open(context, vendor)
-    lines += campaigns
-    if orders:
-        lines.append(
-            f"{orders:,} orders of it are still to be picked; pick or cancel them: `shelfsync orders list --open --vendor {vendor}`"
-        )
-    return Answer(result, lines)
-
-
-def _left(vendor: str, line: str) -> bool:
-    """Asks whether the products stay on sale; without a terminal a DataError, so that no script leaves them by accident."""
-    if not sys.stdin.isatty():
-        raise DataError(
-            f"forget: {line} at vendor {vendor}, and a forgotten store raises no alarm about them; nothing was done."
-            " Add --take-off-sale, which sends that first, or --leave-on-sale"
-        )
-    if typer.confirm(f"{line} at {vendor}. Take them off sale first?", default=True, err=True):
-        return False
-    typer.confirm(f"{line} at {vendor}. Forget it, and leave what is on sale?", abort=True, err=True)
-    return True
 
 
 def restore(
@@ -161,7 +102,7 @@ def restore(
         raise typer.BadParameter("name one of --at TIME and --end", param_hint="--at")
     if sku and category:
         raise typer.BadParameter("name one of --sku and --category, not both", param_hint="--sku")
-    given = "" if end or dry_run else _required(reason)
+    given = "" if end or dry_run else required(reason)
     with opened() as context:
         if at is None:
             result = end_restoration(context, vendor, who=user_or(user))
@@ -185,7 +126,7 @@ def _scope(vendor: str | None, chain: bool, everything: bool) -> str:
     return named[0]
 
 
-def _required(reason: str | None) -> str:
+def required(reason: str | None) -> str:
     if reason is None or not reason.strip():
         raise typer.BadParameter("give a reason; `shelfsync status` shows it", param_hint="--reason")
     return reason

@@ -12,7 +12,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp import first_bytes, text_encoding
+from shelfsync.erp import first_bytes, packed_files, text_encoding
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.likely_cause import likely_cause
@@ -107,7 +107,7 @@ class CsvFile:
                 return self._header(self._reader(lines))
             except UnicodeError as error:
                 raise self._undecodable(error) from None
-            except first_bytes.CUT as error:
+            except packed_files.CUT as error:
                 raise self._broken_off("before its header", error) from None
 
     def likely_cause(self) -> ShelfsyncError | None:
@@ -142,7 +142,7 @@ class CsvFile:
                     )
             except UnicodeError as error:
                 raise self._undecodable(error) from None
-            except first_bytes.CUT as error:
+            except packed_files.CUT as error:
                 raise self._broken_off(f"after {total} rows", error) from None
         if not total:
             raise EmptyFileError(
@@ -340,7 +340,7 @@ class CsvFile:
 
     def _open(self) -> io.TextIOWrapper:
         try:
-            binary = first_bytes.open_unpacked(self._found)
+            binary = packed_files.open_unpacked(self._found)
             try:
                 head = self._head(binary)
                 first_bytes.reject(self._found, head, *self.allowed)
@@ -374,8 +374,8 @@ class CsvFile:
 
     def _head(self, binary: io.BufferedReader) -> bytes:
         try:
-            return binary.peek(first_bytes.HEAD_BYTES)
-        except first_bytes.CUT as error:
+            return binary.peek(packed_files.HEAD_BYTES)
+        except packed_files.CUT as error:
             raise self._broken_off("before its header", error) from None
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp import first_bytes
+from shelfsync.erp import packed_files
 from shelfsync.erp.columns import COLUMNS
 from shelfsync.erp.csvfile import CsvFile, WrongValueError
 from shelfsync.erp.likely_cause import beginning
@@ -102,7 +102,9 @@ class JsonLines(CsvFile):
             lines = iter(lambda: file.readline(_LINE_CHARACTERS_MAX), "")
             names = {name: None for line in islice(lines, _LINES_FOR_NAMES) for name in _keys(line)}
             missing = self.wanted - {name.strip().casefold() for name in names} if names else frozenset()
-            with contextlib.suppress(UnicodeError, *first_bytes.CUT):  # the reading of the rows reports it at its place
+            with contextlib.suppress(
+                UnicodeError, *packed_files.CUT
+            ):  # the reading of the rows reports it at its place
                 while missing and (line := next(lines, "")):
                     folded = line.casefold()
                     if any(f'"{name}"' in folded for name in missing):

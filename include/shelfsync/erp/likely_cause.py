@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.erp import first_bytes, proposed_fixed_widths
+from shelfsync.erp import packed_files, proposed_fixed_widths
 from shelfsync.erp.proposed_delimiter import SHOWN, shape_of
 from shelfsync.erp.text import ESCAPING
 from shelfsync.errors import ConfigurationError, DataError
@@ -61,10 +61,10 @@ def likely_cause(
 def beginning(found: FoundFile, encoding: str) -> tuple[str, bool]:
     """The beginning of the file as text, empty if it cannot be read, and whether it is all of it."""
     try:
-        with first_bytes.open_unpacked(found) as binary:
+        with packed_files.open_unpacked(found) as binary:
             head = binary.read(_HEAD_BYTES)
         return head.decode(encoding, ESCAPING), len(head) < _HEAD_BYTES
-    except (*first_bytes.CUT, ValueError, LookupError, DataError, ConfigurationError):
+    except (*packed_files.CUT, ValueError, LookupError, DataError, ConfigurationError):
         return "", True
 
 

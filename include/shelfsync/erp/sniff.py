@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.erp import address, column_kinds, first_bytes, proposed_fixed_widths
+from shelfsync.erp import address, column_kinds, first_bytes, packed_files, proposed_fixed_widths
 from shelfsync.erp.column_kinds import NULLS
 from shelfsync.erp.columns import CATALOG, Chunk, Layout
 from shelfsync.erp.doubtful_columns import are_whole
@@ -177,9 +177,9 @@ _BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
 
 def _head(file: FoundFile) -> tuple[bytes, bool]:
     try:
-        with first_bytes.open_unpacked(file) as binary:
+        with packed_files.open_unpacked(file) as binary:
             head = binary.read(HEAD_BYTES + 1)
-    except first_bytes.CUT as error:
+    except packed_files.CUT as error:
         raise DataError(
             f"{file.name} cannot be read: {without_stop(error, 200)}. Let the ERP write it again."
         ) from None

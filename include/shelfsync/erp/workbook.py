@@ -37,7 +37,7 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.erp import cell_formats, first_bytes
+from shelfsync.erp import cell_formats, first_bytes, packed_files
 from shelfsync.erp.column_kinds import kinds_among
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.no_row import HEADER_AGAIN, TOTAL, folded, last_is_total, names_again
@@ -387,7 +387,7 @@ class Workbook:
 
     def _bytes(self) -> bytes:
         try:
-            file = first_bytes.open_unpacked(self._found)
+            file = packed_files.open_unpacked(self._found)
         except OSError as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
@@ -395,11 +395,11 @@ class Workbook:
         try:
             with file:
                 data = file.read(self._bytes_max + 1)
-        except first_bytes.CUT as error:
+        except packed_files.CUT as error:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be read: {without_stop(error)}. Nothing was sent; let the ERP write it again."
             ) from None
-        first_bytes.reject(self._found, data[: first_bytes.HEAD_BYTES].lstrip(), *_WORKBOOKS)
+        first_bytes.reject(self._found, data[: packed_files.HEAD_BYTES].lstrip(), *_WORKBOOKS)
         if data and first_bytes.of(data) is None and encoding_of(data[:_TEXT_BYTES]) is not None:
             raise ConfigurationError(
                 first_bytes.FILE_FORMAT,

@@ -1,4 +1,4 @@
-"""The few short fields of a form that a user sends, and the reason that an approval of several holds needs."""
+"""The few short fields of a form that a user sends, and from where a form may come."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ async def read_form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(read_form)]
 
 
-def reason_for_many(form: Mapping[str, str]) -> str:
-    """The reason of an approval of several holds at once; 400 without one."""
-    reason = form.get("reason", "").strip()
-    if not reason:
-        raise HTTPException(
-            HTTP_400_BAD_REQUEST, "an approval of several holds at once needs a reason; nothing was done"
-        )
-    return reason
+def is_of_this_server(headers: Mapping[str, str]) -> bool:
+    """Whether a page of this server sent the form. A browser sends the session cookie with a form of another site too, and names that site."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = headers.get("origin")
+    return origin is not None and origin.partition("://")[2] == headers.get("host")
 
 
 def newest_shown(form: Mapping[str, str]) -> int:

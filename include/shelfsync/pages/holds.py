@@ -20,7 +20,7 @@ from shelfsync.decisions.steps.decide import reopen as reopen_hold
 from shelfsync.decisions.steps.other_thresholds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.confirmation import confirmation
-from shelfsync.pages.form import Form, newest_shown, reason_for_many
+from shelfsync.pages.form import Form, newest_shown
 from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_values
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
@@ -28,7 +28,7 @@ from shelfsync.pages.rows_file import rows_file
 from shelfsync.pages.shell import THRESHOLD, First, Number, Page, Text, context, lead_to, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 HOLDS = Page(
     "/holds",
@@ -73,7 +73,7 @@ def holds_file(request: Request) -> StreamingResponse:
 @HOLDS.router.post("/holds/rules/{rule}/approve")
 def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> Response:
     """Approves the open holds of a rule that the page showed, after a confirmation; the schedule sends them."""
-    app, reason = context(request), reason_for_many(form)
+    app, reason = context(request), _reason_for_many(form)
     numbers = _of_rule(request, rule, form)
     question = lists.asked(app, numbers)
     title = f"Approve {len(numbers)} holds of rule {rule.replace('_', ' ')}?"
@@ -242,3 +242,13 @@ def _number(name: str, text: str) -> float:
     if not math.isfinite(value):
         raise HTTPException(HTTP_400_BAD_REQUEST, f"{name}: {text!r} is no number; nothing was decided")
     return int(value) if value.is_integer() else value
+
+
+def _reason_for_many(form: Mapping[str, str]) -> str:
+    """The reason of an approval of several holds at once; 400 without one."""
+    reason = form.get("reason", "").strip()
+    if not reason:
+        raise HTTPException(
+            HTTP_400_BAD_REQUEST, "an approval of several holds at once needs a reason; nothing was done"
+        )
+    return reason

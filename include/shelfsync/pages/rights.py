@@ -1,13 +1,14 @@
-"""The rights to look, decide and stop of a page's user, and from where a form may come."""
+"""The rights to look, decide and stop of a page's user."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from starlette.status import HTTP_403_FORBIDDEN
+
+from shelfsync.pages.form import is_of_this_server
 
 
 @dataclass(frozen=True)
@@ -48,18 +49,9 @@ def stopper(request: Request) -> Viewer:
 
 
 def _sender(request: Request, found: Viewer) -> Viewer:
-    if not _from_here(request.headers):
+    if not is_of_this_server(request.headers):
         raise HTTPException(HTTP_403_FORBIDDEN, "this form was not sent from a page of this server")
     return found
-
-
-def _from_here(headers: Mapping[str, str]) -> bool:
-    """Whether a page of this server sent the form. A browser sends the session cookie with a form of another site too, and names that site."""
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] == headers.get("host")
 
 
 Decider = Annotated[Viewer, Depends(decider)]

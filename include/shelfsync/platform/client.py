@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from partner_api import ClientCredentials, Dialect, DownloadLimits, PartnerClient, StaticToken
 from partner_api.errors import MisconfiguredError
 from shelfsync.errors import ConfigurationError
-from shelfsync.platform.gate import OutageGate
-from shelfsync.platform.kill_switch import ReadOnlyGate, SwitchedGate
+from shelfsync.platform.gate import OutageGate, ReadOnlyGate
+from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.platform.rate_limit.scope import counted
 from shelfsync.platform.shared_token import SharedTokens

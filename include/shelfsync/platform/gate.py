@@ -1,4 +1,7 @@
-"""Gates behind one another: each request of the platform passes all of them, and all see its answer. Here: the one that notices outages."""
+"""Gates behind one another: each request of the platform passes all of them, and all see its answer.
+
+Here: the one that notices outages, and the one of a plan, which admits no change.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from shelfsync import outages
+from shelfsync.errors import ReadOnlyError
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
 _NOT_IMPLEMENTED = 501
 ANSWERED_EVERY_S = 1.0
 """How often a process whose requests are all answered ends the outage that another process may have met."""
+
+
+CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
+"""Operations that change what customers see. An order is not among them: its customer waits, also while the catalog is paused."""
 
 
 class GateBehind:
@@ -80,3 +88,13 @@ class OutageGate(GateBehind):
         with self._lock:
             self._failures += 1
             self._answered_s = -math.inf
+
+
+class ReadOnlyGate(GateBehind):
+    """A gate that admits no change of the platform: the gate of a plan."""
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when a request that only reads may be sent."""
+        if operation in CHANGES:
+            raise ReadOnlyError(f"{operation}: this process was opened to plan and may change nothing on the platform")
+        self._inner.admit(operation, priority, vendors)

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync import display
-from shelfsync.errors import ReadOnlyError, StoppedError
-from shelfsync.platform.gate import GateBehind
+from shelfsync.errors import StoppedError
+from shelfsync.platform.gate import CHANGES, GateBehind
 from shelfsync.store.metadata import boolean, identity, instant, line, metadata, moment, text
 
 if TYPE_CHECKING:
@@ -130,10 +130,6 @@ def history(connection: Connection, *, turns: int = 50) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
-"""Operations that change what customers see. An order is not among them: its customer waits, also while the catalog is paused."""
-
-
 class SwitchedGate(GateBehind):
     """Any gate, and behind it the switch: `admit` raises StoppedError for a change that an operator has stopped."""
 
@@ -152,13 +148,3 @@ class SwitchedGate(GateBehind):
         if stop is not None:
             self._inner.done(operation, priority, used=False)
             raise StoppedError(str(stop))
-
-
-class ReadOnlyGate(GateBehind):
-    """A gate that admits no change of the platform: the gate of a plan."""
-
-    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
-        """Returns when a request that only reads may be sent."""
-        if operation in CHANGES:
-            raise ReadOnlyError(f"{operation}: this process was opened to plan and may change nothing on the platform")
-        self._inner.admit(operation, priority, vendors)
