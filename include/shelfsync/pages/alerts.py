@@ -9,6 +9,7 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists
 from shelfsync.errors import DataError
+from shelfsync.pages.alert_page import page_about
 from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.shell import Number, Page, context, lead_to, show
@@ -42,7 +43,7 @@ def alerts(request: Request) -> HTMLResponse:
         request,
         "alerts.html",
         title=ALERTS.title,
-        open=lists.listed(app),
+        open=[{**row, "about": page_about(row["kind"], row["subject"])} for row in lists.listed(app)],
         routes=routes,
         titles=_TITLES,
         look=lists.look(app),
@@ -64,7 +65,10 @@ def alert(request: Request, number: Number) -> HTMLResponse:
         found = lists.shown(context(request), number)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
-    return show(request, "alert.html", title=f"Alert {number}", alert=found)
+    kind, subject = found["kind"], found["subject"]
+    return show(
+        request, "alert.html", title=f"Alert {number}", alert=found, kind=_TITLES[kind], about=page_about(kind, subject)
+    )
 
 
 @ALERTS.router.post("/alerts/{number}/acknowledge")

@@ -16,6 +16,7 @@ from shelfsync.catalog.steps.overview import overview as read_overview
 from shelfsync.catalog.store_condition import Condition
 from shelfsync.chosen_chain import of_chain
 from shelfsync.decisions.steps.lists import open_by_rule
+from shelfsync.pages.alert_page import page_about
 from shelfsync.pages.charts import Bar, Bars
 from shelfsync.pages.drift import CAUSES
 from shelfsync.pages.shell import First, Page, context, show
@@ -61,7 +62,7 @@ def overview(request: Request, state: State = "", first: First = 0) -> HTMLRespo
     chosen = [row for row in vendors if state in {"", row["condition"]}]
     after = first + TILES
     listed = [row for row in alerts.listed(app) if row["kind"] != "hold_waits"]  # the holds themselves stand below
-    opened = [{**row, "kind": KINDS[row["kind"]]} for row in listed]
+    opened = [{**row, "kind": KINDS[row["kind"]], "about": page_about(row["kind"], row["subject"])} for row in listed]
     return show(
         request,
         "overview.html",
