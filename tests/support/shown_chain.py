@@ -23,6 +23,7 @@ SELECT vendor, sku AS article, price, quantity, active, max_sales_quantity, CASE
 SETTINGS = {
     "erp": {"sql": ERP_SQL, "columns": {"sku": "article"}},
     "drift": {"propagation_s": 0},
+    "rejection": {"account_manager": "kam@platform.example"},
     "promotions": {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2},
 }
 """Of the chain's world: its ERP calls a SKU an article, and knows names."""
@@ -72,7 +73,7 @@ def fill(world):
 def shown(make_world):
     """A chain with something on each page: a hold, rejections, quarantine, differences, a paused store, alerts open and over, a promotion, an order.
 
-    Its last run is at work.
+    Its last run is at work. The rejections of a reason have a letter to the account manager.
     """
     world = make_world(**SETTINGS)
     with ThreadPoolExecutor(1) as beside:  # the event loop of this thread is the browser's

@@ -88,6 +88,12 @@ def test_a_letter_to_the_account_manager_is_prepared_about_a_chosen_reason(rejec
     assert fields["body"][0].endswith(f"/shelfsync/pages/rejections?vendor=store-002&{reason}")
 
 
+def test_a_reason_that_no_product_has_any_more_is_no_empty_page(rejecting, browse):
+    assert (
+        "The platform rejects no product for this reason now." in browse(rejecting.app).get("/rejections?reason=x").text
+    )
+
+
 def test_who_may_only_look_sends_nothing_again(rejecting, browse):
     pages = browse(rejecting.app, may_decide=False)
     assert "Send again" not in pages.get("/rejections").text
