@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
 from fastapi import Request
 from starlette.responses import HTMLResponse, StreamingResponse
 
+from shelfsync import display
 from shelfsync.catalog.warehouse.drift import DRIFT as DIFFERING
 from shelfsync.catalog.warehouse.drift import causes
 from shelfsync.pages.lists import Column, Field, chips, list_file, list_values
@@ -53,6 +57,7 @@ _COLUMNS = (
 def drift(request: Request) -> HTMLResponse:
     """The rows of `warehouse.drift` of the newest observation of each store."""
     values = list_values(request, DIFFERING, DRIFT.path, _FIELDS, _COLUMNS)
+    values["rows"] = [_in_words(row) for row in values["rows"]]
     asked = values["asked"]
     with context(request).engine.connect() as connection:
         counted = causes(connection, asked.filters, most=len(CAUSES))
@@ -71,3 +76,13 @@ def drift(request: Request) -> HTMLResponse:
 def drift_file(request: Request) -> StreamingResponse:
     """All rows that the page has with this filter."""
     return list_file(request, DIFFERING, "differences.csv")
+
+
+def _in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """The three values of a row as a person reads them: prices with the currency, yes and no."""
+    sides = {side: row[side] for side in ("desired", "acknowledged", "observed") if row[side] is not None}
+    if row["field"] == "price":
+        return row | {side: display.price(Decimal(text)) for side, text in sides.items()}
+    if row["field"] == "active":
+        return row | {side: {"true": "yes", "false": "no"}.get(text, text) for side, text in sides.items()}
+    return row

@@ -38,6 +38,7 @@ def test_differences_stand_by_cause_as_the_status_counts_them(drifted, browse):
     assert f'href="/shelfsync/pages/drift?cause={counted["cause"]}">3 ' in shown
     assert f"/drift?cause={counted['cause']}" in pages.get("/").text
     assert "SHELFSYNC_" not in shown
+    assert shown.count("<td>1.00<td>1.00<td>7.00<td>") == 3, "prices with the digits of prices"
 
 
 CASES = {
