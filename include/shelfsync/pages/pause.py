@@ -13,15 +13,29 @@ from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.form import Form
 from shelfsync.pages.rights import Stopper
 from shelfsync.pages.shell import Page, context, lead_to, show
+from shelfsync.platform import kill_switch
 
 SWITCHES = Page("/switches", "Pause")
+
+STOPS = 200
+"""Of what is paused, on the page."""
 
 
 @SWITCHES.router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
-    """What is paused now, the last changes, and two forms."""
-    found = pause.switch_history(context(request))
-    return show(request, "switches.html", title="Pause", **found)
+    """What is paused now, each with its button, the last changes, and the form that pauses."""
+    app = context(request)
+    with app.engine.connect() as connection:
+        stops, history = kill_switch.stops(connection), kill_switch.history(connection)
+    return show(
+        request,
+        "switches.html",
+        title="Pause",
+        stops=stops[:STOPS],
+        more=len(stops) - STOPS,
+        history=history,
+        chain=app.settings.chain,
+    )
 
 
 @SWITCHES.router.post("/switches/{turn}")

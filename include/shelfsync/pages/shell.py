@@ -44,6 +44,8 @@ HEADERS = {
 
 _SETTINGS = re.compile(r" ?\([^()]*SHELFSYNC_[^()]*\)")
 _CAUSE_AND_ACTION = re.compile(r" differs \([a-z_]+, [a-z_]+\):")
+_RESUME = re.compile(r" \(`shelfsync resume [^`]*`\)")
+_PAUSED_STORE = re.compile(r"\bvendor (?=\S+ is paused by )")
 _RULE = re.compile(r"\b(?:rule|guard|holds it:) [a-z]+(?:_[a-z]+)+\b")
 
 
@@ -134,8 +136,9 @@ def discount(value: object, subtype: object) -> str:
 
 
 def for_buyers(text: str) -> str:
-    """A sentence without the names of settings in brackets, which only the operator of shelfsync can change, and with rules as words."""
+    """A sentence with rules as words, and without what only the operator can use: the names of settings, the command that resumes."""
     plain = _CAUSE_AND_ACTION.sub(" differs:", _SETTINGS.sub("", text))
+    plain = _PAUSED_STORE.sub("store ", _RESUME.sub("", plain))
     return _RULE.sub(lambda found: found[0].replace("_", " "), plain)
 
 
