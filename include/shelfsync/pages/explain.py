@@ -18,6 +18,15 @@ EXPLAIN = Page(
     "/explain", "Explain", ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
 )
 
+_STEPS = {
+    "diff": "read",
+    "deliver": "sent",
+    "confirm": "answered",
+    "observe": "shown",
+    "reconcile": "compared",
+}
+"""The steps of a run as a buyer names them; a step of another name is a word already."""
+
 
 @EXPLAIN.router.get("/explain")
 def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = "") -> HTMLResponse:
@@ -39,5 +48,6 @@ def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = ""
         "problem": problem,
         "zone": zone,
         "chart": chart,
+        "steps_in_words": _STEPS,
     }
     return show(request, "explain.html", title="Explain", of_store=vendor or None, **values)

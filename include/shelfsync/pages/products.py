@@ -58,7 +58,7 @@ _SHOWN = (
     Column("price_on_platform", "on the platform", "price"),
     Column("active", "wanted on sale"),
     Column("active_on_platform", "on the platform"),
-    Column("reason", "why"),
+    Column("reason", "why", "long"),
 )
 _BESIDE = """
 SELECT coalesce(sum(skus), 0) FROM warehouse.rejection_count JOIN ledger.vendor AS v USING (vendor)
@@ -113,6 +113,7 @@ def products(
         begun=bool(after),
         chips=[*_chips(found.numbers, asked), *_beside(request, vendor)],
         notes=notes,
+        hint="" if vendor else "Name a store to sort its products by price or by difference.",
         empty="There is no such product."
         if asked.filters
         else "No product is known yet: the first full sync reads them.",

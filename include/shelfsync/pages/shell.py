@@ -165,10 +165,10 @@ def _shown(value: object) -> str:
             return ""
         case bool():
             return "yes" if value else "no"
-        case int():
-            return f"{value:,}"
+        case int() | float() if value == int(value):
+            return f"{int(value):,}"
         case Decimal():
-            return f"{value.normalize():f}" if value % 1 else f"{value:.2f}"
+            return f"{value.normalize():f}" if value % 1 else f"{value:,.0f}"
         case dt.datetime():
             return display.instant(value)
         case _:

@@ -17,6 +17,7 @@ def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     assert 'name="sku"' in page.get("/explain").text
     found = page.get("/explain", params={"vendor": "store-001", "sku": "<b>"}).text
     assert "The platform acknowledged 3.99 at" in found
+    assert re.findall(r'<td>([a-z]+)<td class="long">', found) == ["read", "sent", "answered"]
     assert "<b>" not in found, "what came from an ERP is text, never markup"
     then = page.get("/explain", params={"vendor": "store-001", "sku": "<b>", "at": "2020-01-01T10:00"}).text
     assert "No extract had this vendor by then" in then

@@ -123,7 +123,9 @@ def test_the_rows_of_a_store_stand_in_the_order_that_is_asked_for(chain, browse,
         assert found == skus, order
         file = pages.get("/products.csv", params={"vendor": "store-003", "order": order})
         assert [row["sku"] for row in rows_of(file)] == skus
-    assert 'name="order"' not in pages.get("/products?order=highest+price").text, "each store has its own file"
+    every = pages.get("/products?order=highest+price").text
+    assert 'name="order"' not in every, "each store has its own file"
+    assert "Name a store to sort its products by price" in every
     assert pages.get("/products?order=nonsense").status_code == 404
     lost = pages.get("/products?vendor=store-003&order=highest+price&after=store-003&after=z&after=0").text
     assert "sku=a0" in lost, "behind a row that is gone it begins anew"

@@ -123,9 +123,18 @@ def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(s
         vendors.name_products(connection, "store-001", path)
     page = browse(shop.world.app)
     text = page.get("/promotions/1").text
-    assert re.search(r"<td>store-\d+<td>a<td>Apple 1 kg<td>[^<]*discounted", text), "a rejected pair has its name"
+    assert re.search(r">store-\d+<td[^>]*><a [^>]*>a</a><td>Apple 1 kg<td[^>]*>[^<]*discounted", text), (
+        "a rejected pair has its name"
+    )
     assert "SKU a (Apple 1 kg) at store-001" in text
-    for part in ("store-001, store-002, store-003", "COMPLETED", "invalid discounted SKU", "base_price_not_above"):
+    stores = [f'<a href="/shelfsync/pages/store?vendor=store-00{number}">store-00{number}</a>' for number in (1, 2, 3)]
+    for part in (
+        f"<p>3 stores: {', '.join(stores)}.</p>",
+        "/search/stores?sku=a",
+        "completed",
+        "invalid discounted SKU",
+        "base_price_not_above",
+    ):
         assert part in text
     assert "customers pay the base price" in page.get("/promotions").text
     assert page.get("/promotions/99").status_code == 404

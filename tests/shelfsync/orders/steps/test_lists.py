@@ -61,7 +61,7 @@ def test_a_product_without_a_name_on_the_platform_has_the_erps_on_page_and_comma
     with context.engine.begin() as connection:
         connection.execute(sa.text("INSERT INTO ledger.vendor (vendor) VALUES ('store-001') ON CONFLICT DO NOTHING"))
         vendors.name_products(connection, "store-001", path)
-    assert "<td>4711<td>Alpine milk<td>" in browse.get(f"/orders/{order['order_id']}").text
+    assert ">4711</a><td>Alpine milk<td>" in browse.get(f"/orders/{order['order_id']}").text
     assert [line["name"] for line in lists.order(context, order["order_id"])["lines"]] == ["Alpine milk"]
 
 
