@@ -1,31 +1,11 @@
-"""How pyarrow works in a process of shelfsync: it looks for no pandas, and gives memory back that it does not use."""
+"""pyarrow begins without pandas in a process of shelfsync. The allocator of its tables is named in `shelfsync/__init__.py`."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import threading
 
 import pyarrow as pa
-
-
-def begin() -> None:
-    """Before the first table of the process."""
-    without_pandas()
-    take_jemalloc()
-
-
-def take_jemalloc() -> None:
-    """Lets jemalloc hold the tables, where this pyarrow has it.
-
-    With mimalloc, pyarrow's default, a full sync of a million SKUs takes 40 MiB more, at the same CPU (pyarrow 26.0.1). Whoever sets
-    ARROW_DEFAULT_MEMORY_POOL chooses himself.
-    """
-    if "ARROW_DEFAULT_MEMORY_POOL" in os.environ:
-        return
-    with contextlib.suppress(NotImplementedError):
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
 
 
 class _Absent:

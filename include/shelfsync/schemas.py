@@ -186,4 +186,4 @@ def completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table
 
 
-arrow_setup.begin()  # here, because every step that touches a table imports this first
+arrow_setup.without_pandas()  # here, because every step that touches a table imports this first

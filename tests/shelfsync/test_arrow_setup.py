@@ -22,7 +22,7 @@ assert pa.array(pd.Series(["a", None], dtype="str")).to_pylist() == ["a", None]
 assert pa.Table.from_pandas(pd.DataFrame({"n": [1]})).to_pylist() == [{"n": 1}]
 assert arrow_setup.without_pandas() is None and pa.array(pd.Series([1.5])).to_pylist() == [1.5]
 """
-POOL = "import pyarrow as pa, shelfsync.schemas; print(pa.default_memory_pool().backend_name)"
+POOL = "import shelfsync.schemas, pyarrow as pa; print(pa.default_memory_pool().backend_name)"
 
 
 def child(program: str, **environment: str) -> str:
