@@ -24,7 +24,8 @@ from shelfsync.local.postgres import running_postgres
 from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.platform import client as platform
 from shelfsync.settings.chain_database import database_of_chain
-from shelfsync.store.engine import claim, create_beside, create_engine, is_missing_beside, libpq_url
+from shelfsync.store.database_owner import claim
+from shelfsync.store.engine import create_beside, create_engine, is_missing_beside, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.jobs import wait
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.store.metadata import instant
-from shelfsync.warehouse import duck
+from shelfsync.warehouse import duckdb_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -140,7 +140,7 @@ class Calls:
 
     def write_duckdb(self, file: Path) -> dict[str, int]:
         counts.counts(self.context)
-        return duck.write(self.context.engine, self.context.lake, file)
+        return duckdb_file.write(self.context.engine, self.context.lake, file)
 
     def status(self) -> dict[str, Any]:
         return read_status(self.context)

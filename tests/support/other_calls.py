@@ -12,6 +12,7 @@ from shelfsync.decisions.steps import decide
 from shelfsync.decisions.steps import lists as hold_lists
 from shelfsync.errors import DataError
 from shelfsync.orders.steps import collect, forget, fulfil, hand_over, history, lists, receive, take_events, watch
+from shelfsync.orders.steps.find_order import find_order
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 from shelfsync.promotions.steps import confirm as promotions_confirm
@@ -126,7 +127,7 @@ class OrderCalls:
         return lists.orders(self.context, **which)
 
     def order(self, order_id: str) -> dict[str, Any] | None:
-        return lists.order(self.context, order_id)
+        return find_order(self.context, order_id)
 
     def results(self, order_id: str) -> list[dict[str, Any]]:
         return lists.results(self.context, order_id)

@@ -45,7 +45,7 @@ def sniff(file: Address) -> Answer:
 def duckdb(file: File, replace: Replace = False) -> Answer:
     """Write the warehouse as one DuckDB file, with the same tables and views: for notebooks, and where there is no server."""
     from shelfsync.catalog.steps.counts import counts
-    from shelfsync.warehouse.duck import named, write
+    from shelfsync.warehouse.duckdb_file import named, write
 
     named(file, replace=replace).check()
     with opened() as context:

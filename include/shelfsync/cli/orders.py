@@ -78,10 +78,10 @@ def show(order: Order) -> Answer:
 
     If several orders have this number or code: the newest.
     """
-    from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.find_order import find_order
 
     with opened() as context:
-        found = _known(order, lists.order(context, order))
+        found = _known(order, find_order(context, order))
     lines = [_line(found), *_others(order, found), "", *(_item(item) for item in found["lines"])]
     lines.append("")
     for row in found["versions"]:
@@ -280,9 +280,9 @@ def _store(context: Context, order_id: str, raw: dict[str, Any]) -> tuple[str, d
 
 def _only(context: Context, name: str) -> dict[str, Any] | None:
     """The order that is to be changed. DataError: several have this name, and the newest need not be the one that is meant."""
-    from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.find_order import find_order
 
-    found = lists.order(context, name)
+    found = find_order(context, name)
     if found is not None and found["others"]:
         named = "; ".join(_reference(row) for row in (found, *found["others"]))
         raise DataError(f"order {name!r} means several orders, and nothing was changed: name the order_id. {named}")

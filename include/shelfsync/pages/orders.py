@@ -11,6 +11,7 @@ from starlette.status import HTTP_404_NOT_FOUND
 
 from shelfsync.orders.order_state import RANK
 from shelfsync.orders.steps import lists
+from shelfsync.orders.steps.find_order import find_order
 from shelfsync.pages.lists import Chip, Column, Field, list_file, list_values
 from shelfsync.pages.shell import Page, context, show
 
@@ -84,7 +85,7 @@ def orders_file(request: Request) -> StreamingResponse:
 @ORDERS.router.get("/orders/{order_id}")
 def order(request: Request, order_id: str) -> HTMLResponse:
     """One order."""
-    found = lists.order(context(request), order_id)
+    found = find_order(context(request), order_id)
     if found is None:
         raise HTTPException(HTTP_404_NOT_FOUND, "shelfsync knows no such order.")
     for result in found["results"]:

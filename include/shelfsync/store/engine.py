@@ -51,8 +51,6 @@ _NO_TABLE = "42P01"
 _TABLE = re.compile(r'"(?P<table>(?P<schema>\w+)\.\w+)"')
 _READ_ONLY = "25006"
 """SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
-_CLAIMED = "chain "
-_OWNER = "SELECT obj_description(to_regnamespace('ledger'), 'pg_namespace')"
 _NO_PRIVILEGE, _CREATED_MEANWHILE = "42501", {"42P04", "23505"}
 _LENGTH_MAX = 500
 
@@ -165,26 +163,6 @@ def _base_of(wanted: sa.URL, chain: str) -> Iterator[Connection]:
             yield connection
     finally:
         engine.dispose()
-
-
-def claim(engine: Engine, chain: str) -> None:
-    """Notes in the database whose it is. A ConfigurationError if it is another chain's: one ledger would send both chains' prices."""
-    with engine.begin() as connection:
-        owner = connection.execute(sa.text(_OWNER)).scalar_one()
-    if owner is None:
-        with engine.begin() as connection:
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305002)"))
-            owner = connection.execute(sa.text(_OWNER)).scalar_one()
-            if owner is None:
-                owner = f"{_CLAIMED}{chain}"
-                connection.execute(sa.text(f"COMMENT ON SCHEMA ledger IS '{owner}'"))  # a name has no quote
-    if owner != f"{_CLAIMED}{chain}":
-        raise ConfigurationError(
-            "SHELFSYNC_DATABASE_URL",
-            f"the database {engine.url.database} is that of the {owner}, and not of {chain}",
-            f"Give the chain {chain} a database of its own. If the {owner} is called {chain} now, run there:"
-            f" COMMENT ON SCHEMA ledger IS '{_CLAIMED}{chain}'",
-        )
 
 
 def _mark_as_used(_session: Any, record: Any) -> None:

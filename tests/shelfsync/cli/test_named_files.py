@@ -19,7 +19,7 @@ from shelfsync.cli import app
 from shelfsync.errors import ConfigurationError
 from shelfsync.exit_codes import ExitCode
 from shelfsync.store.named_file import NamedFile
-from shelfsync.warehouse import duck
+from shelfsync.warehouse import duckdb_file
 
 OTHER_USER = 65534
 WRITES = {
@@ -214,7 +214,7 @@ def test_a_full_disk_is_one_line_and_keeps_the_older_file(full, world):
     context = world.app.context
     for write in (
         lambda: plans.write({"format": 0, "checksum": "x" * 300_000}, full / "plan.json"),
-        lambda: duck.write(context.engine, context.lake, full / "today.duckdb"),
+        lambda: duckdb_file.write(context.engine, context.lake, full / "today.duckdb"),
     ):
         with pytest.raises(ConfigurationError, match=r"cannot be written: .*Free space there") as error:
             write()

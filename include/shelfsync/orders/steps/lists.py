@@ -1,4 +1,4 @@
-"""The read models of orders for the page and the command line: lists, one order, today. They have no personal data."""
+"""The read models of orders for the page and the command line: lists, today. They have no personal data."""
 
 from __future__ import annotations
 
@@ -6,27 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync import display
 from shelfsync.alerts.ledger import alerts
-from shelfsync.catalog.assortment.product_names import of_skus
 from shelfsync.inbox import events
 from shelfsync.orders.ledger import history_window as order_history
 from shelfsync.orders.ledger import not_taken, order_gaps, picking
-from shelfsync.orders.ledger.tables import hand_over, order_version
-from shelfsync.orders.order_state import load_version
 from shelfsync.orders.steps.watch import KINDS
-from shelfsync.orders.warehouse.record import IS_OPEN, PLACED, customer_order, order_item
+from shelfsync.orders.warehouse.record import IS_OPEN, PLACED, customer_order
 from shelfsync.store.keyset_list import KeysetList, Order, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy.engine import Connection
-
     from shelfsync.context import Context
 
 _QUARANTINED_MAX = 100
-_OTHERS_MAX = 9
 _STORES_MAX = 50
 _COUNT = f"SELECT count(*) FROM warehouse.customer_order WHERE {IS_OPEN}"  # noqa: S608  of constants
 
@@ -80,34 +73,9 @@ def orders(
         return page(connection, ORDERS, asked, most=limit)
 
 
-def order(context: Context, name: str) -> dict[str, Any] | None:
-    """One order; `name`: its order_id, or the external number or short code of the newest that has it.
-
-    `others`: further orders with this number or code, newest first. Stores use the same codes, and use them again.
-    """
-    if not name.strip() or not name.isprintable():
-        return None  # no order has such a name, and the database rejects such a query
-    asked = {"number": name.strip()}
-    with context.engine.connect() as connection:
-        rows = page(connection, ORDERS, asked, most=1 + _OTHERS_MAX)
-        if not rows:
-            return None
-        by_id = [row for row in rows if row["order_id"] == asked["number"].lower()]
-        order_id = (by_id or rows)[0]["order_id"]
-        others = [] if by_id else [_reference(row) for row in rows[1:]]
-        found = (by_id or rows)[0] | _whole(connection, order_id) | {"others": others}
-    _name(context, found)
-    return found
-
-
-def _name(context: Context, order: dict[str, Any]) -> None:
-    """Gives each line, and each item of a feedback, the name of its product: the platform's, or else the ERP's."""
-    feedbacks = [item for result in order["results"] for item in (result["feedback"] or {}).get("items", ())]
-    shown = [*order["lines"], *feedbacks]
-    names = of_skus(context, order["vendor"], {row["sku"] for row in shown}) if order["vendor"] else {}
-    names |= {row["sku"]: row["name"] for row in order["lines"] if row["name"] not in {None, "", row["sku"]}}
-    for row in shown:
-        row["name"] = names.get(row["sku"])
+def reference(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """What identifies an order to a person."""
+    return {name: row[name] for name in ("order_id", "vendor", "placed_at")}
 
 
 def references(context: Context, order_ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -115,7 +83,7 @@ def references(context: Context, order_ids: Sequence[str]) -> list[dict[str, Any
     query = sa.select(customer_order).where(customer_order.c.order_id.in_(order_ids))
     with context.engine.connect() as connection:
         rows = connection.execute(query.order_by(customer_order.c.placed_at.desc().nulls_last())).mappings()
-        return [_reference(row) for row in rows]
+        return [reference(row) for row in rows]
 
 
 def results(context: Context, order_id: str) -> list[dict[str, Any]]:
@@ -154,33 +122,3 @@ def today(context: Context) -> dict[str, Any]:
                 for row in order_history.progress(connection, context.settings.sync.vendors)[:_STORES_MAX]
             ],
         }
-
-
-def _reference(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("order_id", "vendor", "placed_at")}
-
-
-def _whole(connection: Connection, order_id: str) -> dict[str, Any]:
-    items = sa.select(order_item).where(order_item.c.order_id == order_id).order_by(order_item.c.position)
-    seen = [order_version.c[name] for name in ("source", "status", "updated_at", "seen_at", "body")]
-    versions = sa.select(*seen).where(order_version.c.order_id == order_id).order_by(order_version.c.version_id)
-    handed = ("hand_over_id", "kind", "state", "attempts", "written_at", "taken_at", "error")
-    hand_overs = sa.select(*(hand_over.c[name] for name in handed)).where(hand_over.c.order_id == order_id)
-    return {
-        "lines": [dict(row) for row in connection.execute(items).mappings()],
-        "results": picking.of_order(connection, order_id),
-        "hand_overs": [
-            dict(row) for row in connection.execute(hand_overs.order_by(hand_over.c.hand_over_id)).mappings()
-        ],
-        "versions": [_version(row) for row in connection.execute(versions).mappings()],
-    }
-
-
-def _version(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """`not_believed`: a line about each of its times that is not used."""
-    times = load_version(row["body"], row["source"], row["seen_at"]).not_believed
-    lines = [
-        f"{name} {display.instant(at) if at else '(unreadable)'} is not near the receipt: not used"
-        for name, at in times.items()
-    ]
-    return {name: row[name] for name in ("source", "status", "updated_at", "seen_at")} | {"not_believed": lines}

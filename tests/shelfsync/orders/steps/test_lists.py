@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from orders_world import PHONE, picked
 from shelfsync.catalog.ledger import vendors
-from shelfsync.orders.steps import lists
+from shelfsync.orders.steps.find_order import find_order
 from shelfsync.pages.app import create_app
 from shelfsync.pages.rights import Viewer
 from shelfsync.schemas import NAMES
@@ -62,7 +62,7 @@ def test_a_product_without_a_name_on_the_platform_has_the_erps_on_page_and_comma
         connection.execute(sa.text("INSERT INTO ledger.vendor (vendor) VALUES ('store-001') ON CONFLICT DO NOTHING"))
         vendors.name_products(connection, "store-001", path)
     assert ">4711</a><td>Alpine milk<td>" in browse.get(f"/orders/{order['order_id']}").text
-    assert [line["name"] for line in lists.order(context, order["order_id"])["lines"]] == ["Alpine milk"]
+    assert [line["name"] for line in find_order(context, order["order_id"])["lines"]] == ["Alpine milk"]
 
 
 def test_a_name_of_a_product_can_do_nothing_on_the_page(world, browse):
@@ -100,7 +100,7 @@ def test_orders_are_filtered_sorted_and_downloaded_with_their_fees(world, browse
     assert listed("")[0] == both
     assert listed("order=oldest")[0] == both[::-1]
     assert "1 still to be picked" in listed("")[1]
-    code = lists.order(world.app.context, both[1])["order_code"]
+    code = find_order(world.app.context, both[1])["order_code"]
     for query, found in {
         "open=yes": both[:1],
         "state=DELIVERED": both[1:],

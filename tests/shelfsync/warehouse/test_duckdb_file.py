@@ -11,7 +11,7 @@ import pytest
 from shelfsync.errors import ConfigurationError
 from shelfsync.store import engine as store_engine
 from shelfsync.store.lake import Lake
-from shelfsync.warehouse.duck import write
+from shelfsync.warehouse.duckdb_file import write
 
 
 def _synced(world):
