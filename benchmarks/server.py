@@ -24,7 +24,7 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.warehouse import record
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations.upgrade import upgrade
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
     """One job a vendor, as `deliver` leaves it; their numbers."""
     begun = {}
     with engine.begin() as connection:
-        partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
+        monthly_partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
         run_id = runs.open_run(connection, key="bench", kind="full", vendors=(), dry_run=False)
         record.RUN.copy(connection, [run_id])
         for vendor in vendors:

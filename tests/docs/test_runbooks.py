@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from receiver_fixture import LiveReceiver, request
 from shelfsync.alerts.kind import KINDS
 from shelfsync.errors import Alarm
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -135,7 +135,7 @@ def test_the_price_at_an_instant_is_right_or_missing(changes, expected, engine):
             " VALUES ('store-001', '4711', 2, true, 1, '2026-03-01 15:00+00')"
         )
         for version, (at, price) in enumerate(changes):
-            partitions.ensure(connection, "baseline_history", dt.datetime.fromisoformat(at))
+            monthly_partitions.ensure(connection, "baseline_history", dt.datetime.fromisoformat(at))
             connection.execute(
                 sa.text(
                     "INSERT INTO warehouse.baseline_history (vendor, sku, version, valid_from, price, active)"

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog import pieces, sales_limit
 from shelfsync.catalog.faulty_values import ON_SALE, believed, sent_in_part
-from shelfsync.catalog.product_names import CATEGORY_CHARACTERS_MAX, NAME_CHARACTERS_MAX, one_line
+from shelfsync.catalog.one_line import CATEGORY_CHARACTERS_MAX, NAME_CHARACTERS_MAX, one_line
 from shelfsync.catalog.repeated_rows import equal_to_an_earlier, quarantine_differing, shared
 from shelfsync.rows import item, number, odd_characters, quarantine_reason, resembled_sku, total_row
 from shelfsync.rows.alignment import ascending, column, padded

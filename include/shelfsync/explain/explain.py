@@ -16,7 +16,7 @@ from shelfsync.explain import restorations
 from shelfsync.explain.desired import FIELDS, desired, held, waits_for
 from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
 from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def explain(
         )
         ordered = tuple(str(one) for one in restorations.in_force(connection, vendor, sku, until))
         paid = _paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
-        kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
+        kept_from = None if at is None else monthly_partitions.kept_from(connection, "baseline_history")
         offers = _promotions_wait(connection, vendor, sku) if at is None else ()
     if at is None:
         offers += tuple(f"its campaign waits until {line}" for _, line in of_campaigns if line)

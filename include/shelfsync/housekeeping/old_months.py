@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from shelfsync.store.metadata import instant
-from shelfsync.store.partitions import SCHEMA, month_in, month_of, months_later
+from shelfsync.store.monthly_partitions import SCHEMA, month_in, month_of, months_later
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

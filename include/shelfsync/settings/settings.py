@@ -22,7 +22,7 @@ from shelfsync.settings.catalog import (
     WarehouseSettings,
 )
 from shelfsync.settings.erp import ErpSettings
-from shelfsync.settings.guards import GuardSettings
+from shelfsync.settings.guard_thresholds import GuardSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings

@@ -9,7 +9,7 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 
 SKUS, MONTHS, VENDORS = 30_000, 13, 10
 LIMIT_S = 0.2
@@ -39,9 +39,9 @@ def test_one_sku_among_400000_rows_of_thirteen_months_is_explained_at_once(world
     sizes = {"vendors": VENDORS, "months": MONTHS, "skus": SKUS}
     with world.app.context.engine.begin() as connection:
         now = connection.execute(sa.text("SELECT now()")).scalar_one()
-        for table in partitions.TABLES:
+        for table in monthly_partitions.TABLES:
             for days in range(0, 31 * MONTHS, 20):
-                partitions.ensure(connection, table, now - dt.timedelta(days=days))
+                monthly_partitions.ensure(connection, table, now - dt.timedelta(days=days))
         for table in ("ledger", "warehouse"):
             at = ", now()" if table == "warehouse" else ""
             columns = "(vendor, first_seen_at)" if table == "warehouse" else "(vendor)"

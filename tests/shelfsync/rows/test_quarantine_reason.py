@@ -13,7 +13,7 @@ from shelfsync.catalog import line_outcome
 from shelfsync.catalog.guards.apply_guards import GUARDS
 from shelfsync.rows.quarantine_reason import REASONS, of_no_product
 from shelfsync.schemas import RAW
-from shelfsync.settings.guards import Rules
+from shelfsync.settings.guard_thresholds import Rules
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")
 

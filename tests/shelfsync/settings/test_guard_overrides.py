@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.settings.guard_overrides import categories_of, overridden, thresholds_of
-from shelfsync.settings.guards import Rules
+from shelfsync.settings.guard_thresholds import Rules
 
 OVERRIDES = {
     "store-001": {"new_skus": {"max_rows": 500}, "price_change": {"move": 0.5}},

@@ -27,7 +27,6 @@ def kept(context: Context, vendor: str, found: pa.Table) -> str | None:
     """
     if not found.num_rows:
         return None
-    from shelfsync.catalog.product_names import laid_over
     from shelfsync.schemas import NAMES
 
     path = _path(context, vendor)
@@ -44,6 +43,18 @@ def kept(context: Context, vendor: str, found: pa.Table) -> str | None:
             _report(vendor, path, error, f"it is written anew, and names of products that left the ERP {source}")
     names = laid_over(known, found)
     return restored if names is None else context.lake.write_table("names", vendor, names)
+
+
+def laid_over(known: pa.Table, found: pa.Table) -> pa.Table | None:
+    """The known names (NAMES) with the found ones in place of theirs; None if that changes nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.rows.alignment import column
+
+    others = known.filter(pc.invert(pc.is_in(column(known, "sku"), value_set=column(found, "sku"))))
+    names = pa.concat_tables([others, found]).sort_by("sku")
+    return None if names.equals(known) else names
 
 
 def _names(context: Context, path: str) -> pa.Table:

@@ -10,7 +10,6 @@ from shelfsync import logs
 from shelfsync.catalog.ledger import readings, runs, source_columns, vendor_runs, vendors
 from shelfsync.catalog.ledger.reading_lock import alone_reading
 from shelfsync.catalog.steps import same_rows
-from shelfsync.catalog.steps.changed_columns import judged
 from shelfsync.catalog.steps.changes import (
     ReportedChanges,
     broken_stores,
@@ -19,6 +18,7 @@ from shelfsync.catalog.steps.changes import (
     quarantined,
     read_changed,
 )
+from shelfsync.catalog.steps.column_policy import judged
 from shelfsync.catalog.steps.store_without_rows import why_it_fails
 from shelfsync.catalog.steps.total_rows import of_no_store
 from shelfsync.catalog.warehouse import quarantine, record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
@@ -88,7 +88,7 @@ def append(
 
     Returns when that was.
     """
-    at = partitions.ensure_present(connection, "baseline_history")
+    at = monthly_partitions.ensure_present(connection, "baseline_history")
     values = {"vendor": vendor, "at": at, "job_id": job_id, "observation_id": observation_id}
     types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
     connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
@@ -181,7 +181,7 @@ def unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> U
     row = connection.execute(sa.text(_UNMOVED), {"vendor": vendor, "sku": sku}).one_or_none()
     if row is None:
         return None
-    since_before = partitions.kept_from(connection, "baseline_history") or row.acknowledged_at
+    since_before = monthly_partitions.kept_from(connection, "baseline_history") or row.acknowledged_at
     if at < since_before:
         return None
     return Unmoved(row.price, row.quantity, row.active, row.max_sales_quantity, since_before)

@@ -15,7 +15,7 @@ from shelfsync.catalog.warehouse import tables
 from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.table import job as job_table
-from shelfsync.store import partitions
+from shelfsync.store import monthly_partitions
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.metadata import instant
 from shelfsync.store.mirror import Mirror
@@ -162,5 +162,5 @@ def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
         connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
     if rows.num_rows == 0:
         return
-    known_at = partitions.ensure_present(connection, "sku_outcome")
+    known_at = monthly_partitions.ensure_present(connection, "sku_outcome")
     copy_into(connection, "warehouse.sku_outcome", rows, job_id=job_id, vendor=vendor, known_at=known_at)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 
 from shelfsync.migrations.upgrade import HEAD
-from shelfsync.store.partitions import SCHEMA as PARTITIONS
+from shelfsync.store.monthly_partitions import SCHEMA as PARTITIONS
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
 
 revision = HEAD

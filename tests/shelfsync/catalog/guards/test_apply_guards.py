@@ -17,7 +17,7 @@ from shelfsync.catalog.guards.case import Case, History
 from shelfsync.catalog.guards.held_changes import HeldChanges
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.guards import RULES
+from shelfsync.settings.guard_thresholds import RULES
 
 SHARP = GuardSettings(
     **{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from guard_cases import BEFORE, reasons, split, store
 from shelfsync.catalog.guards.over_threshold import always, over
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.guards import Limit
+from shelfsync.settings.guard_thresholds import Limit
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from shelfsync.catalog.guards.under_restoration import (
 )
 from shelfsync.catalog.restore import RESTORED, overlay
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.guards import RULES
+from shelfsync.settings.guard_thresholds import RULES
 
 SHARP = GuardSettings(**{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES})
 REPEATED = History((9, 9, 9), "yesterday", None)

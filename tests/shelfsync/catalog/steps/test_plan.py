@@ -15,7 +15,7 @@ from app_calls import open_calls
 from partner_api import StreamedBody
 from shelfsync.catalog.steps import plan as plans
 from shelfsync.errors import ConfigurationError, DataError, PlanMovedError, ReadOnlyError
-from shelfsync.settings.guards import GuardSettings
+from shelfsync.settings.guard_thresholds import GuardSettings
 
 V = "store-001"
 SKUS = [f"s{number:02}" for number in range(12)]

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from shelfsync.settings.guards import RULES
+from shelfsync.settings.guard_thresholds import RULES
 from sixty_products import SKUS, V, fill, price, waiting
 from small_erp import SQL
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shelfsync.settings.guards import RULES, GuardSettings
+from shelfsync.settings.guard_thresholds import RULES, GuardSettings
 
 
 def test_each_rule_has_thresholds_for_every_store():

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import normalised, raw
+from shelfsync.catalog.assortment.product_names import laid_over
 from shelfsync.catalog.changed_rows import lay_over
-from shelfsync.catalog.product_names import NAME_CHARACTERS_MAX, laid_over
+from shelfsync.catalog.one_line import NAME_CHARACTERS_MAX
 from shelfsync.schemas import BASELINE, CHANGED, DELTA, NAMES, RAW, SNAPSHOT, completed
 
 ROW = {"price": "1.00", "quantity": "3", "active": "1"}
