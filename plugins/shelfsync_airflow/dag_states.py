@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from airflow.sdk import get_current_context
 
-from shelfsync.alert_conditions.dag_failed import FailedDag
+from shelfsync.alert_conditions.dags import FailedDag, newest_failure, off_or_late
 from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.outages import ERP, PLATFORM, PROMOTIONS
@@ -17,7 +18,7 @@ from shelfsync_airflow import options
 if TYPE_CHECKING:
     from airflow.sdk.api.datamodels._generated import DagRun
 
-    from shelfsync.alert_conditions.dag_failed import FoundOfDags
+    from shelfsync.alert_conditions.dags import FoundOfDags
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +52,6 @@ FAILS_FOR: dict[str, tuple[str, ...]] = {
     "history": ("rate_limited", "history"),
 }
 """The name of a schedule -> the kinds of conditions that make a run of its DAG fail, and that report themselves."""
-LATE = dt.timedelta(hours=1)
-"""The scheduler starts a run within seconds; after so long it does not."""
 
 
 def kinds_off() -> list[str]:
@@ -66,7 +65,7 @@ def kinds_off() -> list[str]:
 def wrong_dags() -> FoundOfDags:
     """Kind and DAG of the chain in use -> what is wrong.
 
-    A DAG that has never run is not in use. One whose schedule is `none` is off on purpose. A long run delays the next one: that is no fault.
+    A DAG that has never run is not in use. One whose schedule is `none` is off on purpose.
     """
     task = get_current_context()["ti"]
     now = dt.datetime.now(dt.UTC)
@@ -76,34 +75,14 @@ def wrong_dags() -> FoundOfDags:
         if options.schedule(name) is None or task.get_dr_count(dag_id=dag_id) == 0:
             continue
         at_work = task.get_dr_count(dag_id=dag_id, states=["running"]) > 0
-        wrong = _wrong(task.get_dag(dag_id), now, f"{name}_schedule", at_work=at_work)
-        if not wrong and (failed := _failed(dag_id, now)) is not None:
-            wrong = {("dag_failed", dag_id): _described(name, failed)}
+        dag = task.get_dag(dag_id)
+        wrong = off_or_late(
+            dag_id, is_off=dag.is_paused, due=dag.next_dagrun, at_work=at_work, option=f"{name}_schedule", now=now
+        )
         found |= wrong
+        if not wrong and (failed := newest_failure(partial(_newest, dag_id, now))) is not None:
+            found["dag_failed", dag_id] = _described(name, failed)
     return found
-
-
-def _wrong(dag: Any, now: dt.datetime, option: str, *, at_work: bool) -> dict[tuple[str, str], str | FailedDag]:
-    due: dt.datetime | None = dag.next_dagrun
-    if dag.is_paused:
-        line = f"{dag.dag_id} is off in Airflow, and it has run before. If that is on purpose, set its option {option} to none"
-        return {("dag_off", dag.dag_id): line}
-    if due is not None and now - due > LATE and not at_work:
-        line = f"{dag.dag_id} is on and was due at {due:%Y-%m-%d %H:%M} UTC, and Airflow has not started it"
-        return {("dag_late", dag.dag_id): line}
-    return {}
-
-
-def _failed(dag_id: str, now: dt.datetime) -> DagRun | None:
-    """The newest ended run of a DAG, if it failed. Airflow orders runs by their logical date, and leaves out one without such a date."""
-    newest = _newest(dag_id, now)
-    if newest is None or newest.state == "success":
-        return None
-    failed = newest if newest.state == "failed" else _newest(dag_id, now, "failed")
-    if failed is None or failed is newest:
-        return failed
-    succeeded = _newest(dag_id, now, "success")
-    return failed if succeeded is None or _date(succeeded) < _date(failed) else None
 
 
 def _newest(dag_id: str, before: dt.datetime, state: str | None = None) -> DagRun | None:
@@ -113,10 +92,6 @@ def _newest(dag_id: str, before: dt.datetime, state: str | None = None) -> DagRu
 
     answer = SUPERVISOR_COMMS.send(GetPreviousDagRun(dag_id=dag_id, logical_date=before, state=state))
     return answer.dag_run if isinstance(answer, PreviousDagRunResult) else None
-
-
-def _date(run: DagRun) -> dt.datetime:
-    return run.logical_date or run.run_after
 
 
 def _described(name: str, run: DagRun) -> FailedDag:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync import metrics, outages
 from shelfsync.alert_conditions import Growing
 from shelfsync.alert_conditions.columns_changed import columns_changed
-from shelfsync.alert_conditions.dag_failed import DAG_KINDS, dags
+from shelfsync.alert_conditions.dags import DAG_KINDS, dags
 from shelfsync.alert_conditions.disk import disk, on_this_machine
 from shelfsync.alert_conditions.erp_still import erp_still
 from shelfsync.alert_conditions.few_accepted import few_accepted
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.alert_conditions import Found
-    from shelfsync.alert_conditions.dag_failed import FoundOfDags
+    from shelfsync.alert_conditions.dags import FoundOfDags
     from shelfsync.context import Context
 
 

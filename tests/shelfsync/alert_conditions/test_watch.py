@@ -10,7 +10,7 @@ from alert_look import kinds, older, with_alerts
 from message_services import Chat
 from shelfsync import check, outages
 from shelfsync.alert_conditions import watch as alert_watch
-from shelfsync.alert_conditions.dag_failed import DAG_KINDS
+from shelfsync.alert_conditions.dags import DAG_KINDS
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS
 from shelfsync.cli import inspect

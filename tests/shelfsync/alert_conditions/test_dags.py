@@ -1,8 +1,9 @@
-"""Alerts `dag_off`, `dag_late` and `dag_failed`: which failures of a DAG another condition reports already."""
+"""Alerts `dag_off`, `dag_late` and `dag_failed`: when they open, and which failures of a DAG another condition reports already."""
 
 from __future__ import annotations
 
 import datetime as dt
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 from alert_look import kinds
 from shelfsync import outages
 from shelfsync.alert_conditions import watch as alert_watch
-from shelfsync.alert_conditions.dag_failed import FailedDag
+from shelfsync.alert_conditions.dags import LATE, FailedDag, newest_failure, off_or_late
 from shelfsync.alerts.ledger import alerts
 
 
@@ -59,3 +60,41 @@ def test_a_dag_whose_run_the_ledger_has_as_failed_is_no_alert(context, state, le
             sa.text("UPDATE ledger.run SET run_key = 'housekeeping/1', state = :state"), {"state": state}
         )
     assert failed_dag(context) == left
+
+
+NOW = dt.datetime(2031, 3, 1, 12, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind"),
+    [
+        ({"is_off": True}, "dag_off"),
+        ({"due": NOW - LATE}, None),
+        ({"due": NOW - LATE - dt.timedelta(seconds=1)}, "dag_late"),
+        ({"due": NOW - 2 * LATE, "at_work": True}, None),
+        ({}, None),
+    ],
+)
+def test_a_dag_is_off_or_an_hour_late_while_no_run_of_it_is_at_work(changed, kind):
+    about = {"is_off": False, "due": None, "at_work": False, "option": "delta_schedule", "now": NOW}
+    assert [*off_or_late("delta", **about | changed)] == ([] if kind is None else [(kind, "delta")])
+
+
+@pytest.mark.parametrize(
+    ("runs", "failed"),
+    [
+        ({}, None),
+        ({None: ("success", 3)}, None),
+        ({None: ("failed", 3)}, 3),
+        ({None: ("running", 3), "failed": ("failed", 2), "success": ("success", 1)}, 2),
+        ({None: ("running", 3), "failed": ("failed", 1), "success": ("success", 2)}, None),
+        ({None: ("running", 3), "failed": ("failed", 1)}, 1),
+    ],
+)
+def test_a_failure_is_one_until_a_later_run_succeeds(runs, failed):
+    known = {
+        state: SimpleNamespace(state=ended, logical_date=None, run_after=NOW + dt.timedelta(hours=hour), hour=hour)
+        for state, (ended, hour) in runs.items()
+    }
+    found = newest_failure(known.get)
+    assert (found and found.hour) == failed

@@ -1,9 +1,10 @@
-"""Alerts `dag_off`, `dag_late` and `dag_failed`: which failures of a DAG another condition reports already."""
+"""Alerts `dag_off`, `dag_late` and `dag_failed`: a DAG is off, does not run at its time, or fails, and no other condition reports that."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import sqlalchemy as sa
 
@@ -14,7 +15,6 @@ from shelfsync.catalog.state import RunState
 from shelfsync.promotions.ledger.tables import promotion_run
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Callable, Collection
 
     from sqlalchemy.engine import Connection
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 DAG_KINDS = ("dag_off", "dag_late", "dag_failed")
+LATE = dt.timedelta(hours=1)
+"""The scheduler starts a run within seconds; after so long it does not."""
 
 
 class FailedDag(NamedTuple):
@@ -40,6 +42,56 @@ class FailedDag(NamedTuple):
 
 
 FoundOfDags = Mapping[tuple[str, str], str | FailedDag]
+
+
+class EndedRun(Protocol):
+    """A run of a DAG, as Airflow knows it."""
+
+    @property
+    def state(self) -> Any: ...
+
+    @property
+    def logical_date(self) -> dt.datetime | None: ...
+
+    @property
+    def run_after(self) -> dt.datetime: ...
+
+
+Run = TypeVar("Run", bound=EndedRun)
+
+
+def off_or_late(
+    dag_id: str, *, is_off: bool, due: dt.datetime | None, at_work: bool, option: str, now: dt.datetime
+) -> FoundOfDags:
+    """What is wrong with a DAG that has run before. `due`: its next run. `option`: its schedule. A long run delays the next one: no fault."""
+    if is_off:
+        line = (
+            f"{dag_id} is off in Airflow, and it has run before. If that is on purpose, set its option {option} to none"
+        )
+        return {("dag_off", dag_id): line}
+    if due is not None and now - due > LATE and not at_work:
+        line = f"{dag_id} is on and was due at {due:%Y-%m-%d %H:%M} UTC, and Airflow has not started it"
+        return {("dag_late", dag_id): line}
+    return {}
+
+
+def newest_failure(newest: Callable[[str | None], Run | None]) -> Run | None:
+    """The newest ended run of a DAG, if it failed. `newest`: the newest one in a state, or in any.
+
+    Airflow orders runs by their logical date, and leaves out one without such a date.
+    """
+    last = newest(None)
+    if last is None or last.state == "success":
+        return None
+    failed = last if last.state == "failed" else newest("failed")
+    if failed is None or failed is last:
+        return failed
+    succeeded = newest("success")
+    return failed if succeeded is None or _date(succeeded) < _date(failed) else None
+
+
+def _date(run: EndedRun) -> dt.datetime:
+    return run.logical_date or run.run_after
 
 
 def dags(seen: FoundOfDags, connection: Connection, found: Collection[str]) -> Found:
