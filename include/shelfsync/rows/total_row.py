@@ -170,8 +170,8 @@ def proved(rows: pa.Table, key: str, above: Above) -> Mask:
 def headings(rows: pa.Table) -> Mask:
     """Which rows (RAW schema) are headings: `Drinks` above the numbers of the drinks, and no other value.
 
-    The row has nothing that differs from row to row, while nearly all others have a price, a quantity or `active`: a reading of keys alone, or one
-    in which only some products have a barcode, has no headings. Its key has letters, and either nearly all others have none, or they have digits and it has not.
+    The row has nothing that differs from row to row, and lacks a price, a quantity or `active`, which nearly all others have: a reading of keys alone,
+    or one in which only some products have a barcode, has no headings. Its key has letters, and either nearly all others have none, or they have digits and it has not.
     """
     alone = _alone(rows)
     if not alone.any():
@@ -180,10 +180,13 @@ def headings(rows: pa.Table) -> Mask:
     letters = mask(pc.match_substring_regex(keys, r"\p{L}").fill_null(False))
     digits = mask(pc.match_substring_regex(keys, _DIGIT).fill_null(False))
     others = ~alone & _is_product(keys)
-    if others.sum() < _ROWS_MIN or not any((~_blank(rows, name))[others].mean() >= _USUAL for name in _OF_PRODUCTS):
+    if others.sum() < _ROWS_MIN:
         return np.zeros(len(keys), dtype=bool)
+    lacks = np.zeros(len(keys), dtype=bool)
+    for blank in (_blank(rows, name) for name in _OF_PRODUCTS):
+        lacks |= blank & ((~blank)[others].mean() >= _USUAL)
     numbers, numbered = (~letters)[others].mean() >= _USUAL, digits[others].mean() >= _USUAL
-    found: Mask = alone & _is_product(keys) & letters & (numbers | (numbered & ~digits))
+    found: Mask = alone & lacks & _is_product(keys) & letters & (numbers | (numbered & ~digits))
     return found
 
 

@@ -212,6 +212,13 @@ def test_a_key_alone_that_looks_otherwise_is_a_heading(word, place):
     assert headings(_rows(*rows)).tolist() == [number == place for number in range(4)]
 
 
+def test_a_row_with_the_price_and_the_stock_of_all_others_is_no_heading():
+    table = _rows(
+        *(("s1", f"a{number}", f"Tea {number}", "1.00", "5") for number in range(5)), ("s1", "new", None, "1.00", "5")
+    )
+    assert not headings(table).any()
+
+
 def test_a_constant_beside_the_key_is_no_value_of_the_heading():
     table = _rows(*THREE, ("s1", "Drinks", None, None, None))
     with_active = table.set_column(RAW.names.index("active"), "active", pa.array(["true"] * 4))
