@@ -26,7 +26,8 @@ _COUNT = f"SELECT count(*) FROM warehouse.customer_order WHERE {IS_OPEN}"  # noq
 ORDERS = KeysetList(
     f"""(
     SELECT o.order_id, o.vendor, o.order_code, o.external_order_id, o.status, o.transport_type, o.order_type, o.placed_at, o.updated_at,
-        o.promised_for, o.accepted_for, o.fulfilled_at, o.order_total, o.order_total - o.sub_total AS fees, {PLACED.format("o.")} AS listed_at,
+        o.promised_for, o.accepted_for, o.fulfilled_at, o.order_total,
+        CASE WHEN o.status <> 'CANCELLED' THEN o.order_total - o.sub_total END AS fees, {PLACED.format("o.")} AS listed_at,
         known.first_seen_at, known.has_odd_time, last.action AS result, last.state AS result_state, last.error AS result_error,
         (SELECT state FROM ledger.hand_over AS given WHERE given.order_id = o.order_id AND given.kind = 'new') AS handed_over,
         (SELECT count(*) FROM warehouse.order_item AS item WHERE item.order_id = o.order_id) AS items
@@ -61,7 +62,7 @@ ORDERS = KeysetList(
         "oldest": Order((("listed_at", "timestamptz"), ("order_id", "text"))),
     },
 )
-"""Every order. `number`: its order_id, its external number or its short code. `fees`: what customers pay beside the items."""
+"""Every order. `number`: its order_id, its external number or its short code. `fees`: what customers pay beside the items; a cancelled order is not paid."""
 
 
 def orders(

@@ -128,3 +128,13 @@ def test_the_feedback_of_a_check_and_the_gaps_of_the_week_are_shown(world, brows
     world.place("JAM", ago_s=30)
     world.app.orders.history(["store-001"])
     assert "Orders without an event" in browse.get("/orders").text
+
+
+def test_a_cancelled_order_has_no_fees(world):
+    order = world.place("MILK")
+    world.receive_events()
+    assert world.app.orders.orders()[0]["fees"] is not None
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.receive_events()
+    (found,) = world.app.orders.orders()
+    assert (found["status"], found["fees"]) == ("CANCELLED", None)
