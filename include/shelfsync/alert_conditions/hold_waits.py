@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from shelfsync import display
 from shelfsync.alert_conditions import Growing
 from shelfsync.decisions.ledger import holds
-from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.decisions.state import EVERY, HoldState, Subject
 from shelfsync.decisions.steps.lists import until
 from shelfsync.store.metadata import instant
 
@@ -67,4 +67,7 @@ def _holds_of(rule: str, those: Sequence[Hold], now: dt.datetime, known: Collect
 
 
 def _changes(those: Sequence[Hold]) -> str:
-    return f"{sum(one.rows for one in those):,} changes of {len({one.vendor for one in those}):,} stores"
+    stores = {one.vendor for one in those}
+    where = f"{len(stores):,} stores" if len(stores) > 1 else stores.pop()
+    where = "all stores" if where == EVERY else where
+    return f"{sum(one.rows for one in those):,} changes of {where}"
