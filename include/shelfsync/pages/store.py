@@ -57,7 +57,7 @@ def store(request: Request, vendor: Text = "", day: Text = "", started: Text = "
         row=row,
         day=found,
         events=[(one, _linked(one, vendor)) for one in found["events"]] if found else [],
-        days=_around(found["day"]) if found else (),
+        days=_around(found["day"], is_over=found["is_over"]) if found else (),
         started=bool(started),
         may_start=request.app.state.start_run is not None,
     )
@@ -111,10 +111,10 @@ def _path(kind: str, number: int, vendor: str) -> str:
             return f"/runs/{number}/rows.csv?{urlencode({'stage': kind, 'vendor': vendor})}"
 
 
-def _around(day: dt.date) -> list[dict[str, Any]]:
-    """The days before and after."""
+def _around(day: dt.date, *, is_over: bool) -> list[dict[str, Any]]:
+    """The day before, and the day after if the day is over."""
     found = []
-    for word, days in (("the day before", -1), ("the day after", 1)):
+    for word, days in (("the day before", -1), ("the day after", 1))[: 2 if is_over else 1]:
         try:
             found.append({"word": word, "day": str(day + dt.timedelta(days=days))})
         except OverflowError:

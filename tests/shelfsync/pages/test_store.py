@@ -111,6 +111,14 @@ def test_any_store_and_day_is_answered_in_words(world, browse, query, shows):
     assert (answer.status_code, shows in unescape(answer.text)) == (200, True), answer.text
 
 
+def test_today_leads_to_no_day_that_has_not_begun(world, browse):
+    world.erp.put("store-001", "a", "1.00")
+    world.begin("full")
+    client = browse(world.app)
+    pages = [client.get(f"/store?vendor=store-001{day}").text for day in ("", "&day=1999-12-31")]
+    assert [("the day before" in page, "the day after" in page) for page in pages] == [(True, False), (True, True)]
+
+
 def test_the_page_of_a_store_reads_that_store_alone(world, browse):
     for vendor in ("store-001", "store-002"):
         world.erp.put(vendor, "a", "1.00")

@@ -64,7 +64,7 @@ class Happening:
 
 
 def store_day(context: Context, vendor: str, day: dt.date | None = None) -> dict[str, Any]:
-    """`{"vendor", "day", "start", "end", "events"}`, the newest event first; the day is one of the chain's zone, None: today.
+    """`{"vendor", "day", "start", "end", "is_over", "events"}`, the newest event first; the day is one of the chain's zone, None: today.
 
     DataError: shelfsync does not know the vendor.
     """
@@ -80,7 +80,7 @@ def store_day(context: Context, vendor: str, day: dt.date | None = None) -> dict
         asked = {"vendor": vendor, "start": start, "end": end, "most": MOST, "chain": context.settings.platform.chain}
         found = [*_events(connection, asked), *_outages(connection, start, end)]
     events = sorted(found, key=lambda one: one.at, reverse=True)
-    return {"vendor": vendor, "day": day, "start": start, "end": end, "events": events}
+    return {"vendor": vendor, "day": day, "start": start, "end": end, "is_over": end <= now, "events": events}
 
 
 def _events(connection: Connection, asked: dict[str, Any]) -> Iterator[Happening]:
