@@ -168,12 +168,13 @@ def _pages_of(chain: str | None) -> FastAPI:
     from shelfsync.app import shared_context
     from shelfsync.display import Display
     from shelfsync.pages.app import create_app
+    from shelfsync.pages.store import SYNC
     from shelfsync_airflow.app import app_settings
     from shelfsync_airflow.page_rights import dag_states, page_guard, start_run
 
     settings = app_settings(chain=chain)
     shown_in = None if chain is None else Display.of(settings.time_zone, settings.currency)
-    guard = page_guard(of_chain(DAG_ID, chain))
+    guard = page_guard(of_chain(DAG_ID, chain), of_chain(SYNC, chain))
     return create_app(
         lambda: shared_context(settings),
         guard,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.api.common.trigger_dag import trigger_dag
 from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.core_api.security import get_user, requires_access_dag
 from airflow.models.dag import DagModel
 from airflow.utils.session import create_session
@@ -20,29 +21,41 @@ from shelfsync.chosen_chain import of_chain
 from shelfsync.pages.rights import Viewer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 
-def page_guard(dag_id: str) -> Any:
+def page_guard(dag_id: str, sync_id: str) -> Any:
     """A FastAPI dependency that leaves a `Viewer` in the request's state, or answers 401 or 403.
 
-    Who may see the DAG may look, who may edit it may decide; who may edit Airflow's pools may stop and resume.
+    Who may see the DAG may look, who may edit it may decide, who may also start runs of `sync_id` may start them. Who may edit Airflow's
+    pools and `sync_id` may stop and resume: pools belong to no chain, a DAG does.
     """
     may_look = requires_access_dag(method="GET", param_dag_id=dag_id)
     may_decide = requires_access_dag(method="PUT", param_dag_id=dag_id)
+    may_start = requires_access_dag(method="POST", access_entity=DagAccessEntity.RUN, param_dag_id=sync_id)
+    may_edit = requires_access_dag(method="PUT", param_dag_id=sync_id)
 
     def guard(request: Request, user: Any = Depends(get_user)) -> None:  # noqa: B008  get_user has no name at module level
         may_look(request, user)
-        try:
-            may_decide(request, user)
-        except HTTPException:
-            decides = False
-        else:
-            decides = True
-        stops = get_auth_manager().is_authorized_pool(method="PUT", user=user)
-        request.state.viewer = Viewer(name=user.get_name(), may_decide=decides, may_stop=stops)
+        decides = _has(may_decide, request, user)
+        pools = get_auth_manager().is_authorized_pool(method="PUT", user=user)
+        request.state.viewer = Viewer(
+            name=user.get_name(),
+            may_decide=decides,
+            may_stop=pools and _has(may_edit, request, user),
+            may_start=decides and _has(may_start, request, user),
+        )
 
     return guard
+
+
+def _has(right: Callable[[Request, Any], None], request: Request, user: Any) -> bool:
+    """Whether the user has a right that Airflow requires by a 403."""
+    try:
+        right(request, user)
+    except HTTPException:
+        return False
+    return True
 
 
 def chains_guard(dag_ids: Mapping[str, str]) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from fastapi.testclient import TestClient
 
@@ -70,6 +71,43 @@ def test_airflow_decides_who_may_view_who_may_decide_and_who_may_stop(
     answer = server.get(VENDORS, headers={"Authorization": f"Bearer {_token(role)}"})
     assert answer.status_code == 200
     assert rights in answer.text
+
+
+def _without(monkeypatch: pytest.MonkeyPatch, *, dag: str, entity: DagAccessEntity | None) -> None:
+    """Takes from everybody the right to change something of one DAG; the simple auth manager gives a right for all DAGs."""
+    manager = get_auth_manager()
+    all_dags = manager.is_authorized_dag
+
+    def is_authorized_dag(**asked: Any) -> bool:
+        changes = asked["method"] != "GET" and asked["details"].id == dag
+        return not (changes and asked.get("access_entity") == entity) and all_dags(**asked)
+
+    monkeypatch.setattr(manager, "is_authorized_dag", is_authorized_dag)
+
+
+def _sent(server: TestClient, path: str, **form: str) -> int:
+    headers = {"Authorization": f"Bearer {_token('admin')}", "Sec-Fetch-Site": "same-origin"}
+    return server.post(f"{VENDORS}{path}", data=form, headers=headers).status_code
+
+
+@pytest.mark.slow
+def test_who_may_not_edit_a_chains_dags_may_not_stop_it_although_pools_belong_to_no_chain(
+    server: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _sent(server, "switches/pause") == 400
+    _without(monkeypatch, dag="catalog_delta_sync", entity=None)
+    assert _sent(server, "switches/pause") == 403
+    assert _sent(server, "holds/999/decline") == 404
+
+
+@pytest.mark.slow
+def test_who_may_not_start_runs_in_airflow_may_not_start_them_on_a_page(
+    server: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _sent(server, "store/sync") == 404
+    _without(monkeypatch, dag="catalog_delta_sync", entity=DagAccessEntity.RUN)
+    assert _sent(server, "store/sync") == 403
+    assert _sent(server, "holds/999/decline") == 404
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def guard(request: Request) -> None:
-    request.state.viewer = Viewer("ada", may_decide=True, may_stop=True)
+    request.state.viewer = Viewer("ada", may_decide=True, may_stop=True, may_start=True)
 
 
 def product(sku: str) -> dict[str, object]:

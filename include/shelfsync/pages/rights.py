@@ -1,4 +1,4 @@
-"""The rights to look, decide and stop of a page's user."""
+"""The rights to look, decide, start and stop of a page's user."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from shelfsync.pages.form import is_of_this_server
 
 @dataclass(frozen=True)
 class Viewer:
-    """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop."""
+    """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop.
+
+    `may_start`: whether a decider may also start runs.
+    """
 
     name: str
     may_decide: bool
     may_stop: bool = False
+    may_start: bool = False
 
     @property
     def rights(self) -> str:
@@ -40,6 +44,14 @@ def decider(request: Request) -> Viewer:
     return _sender(request, found)
 
 
+def starter(request: Request) -> Viewer:
+    """The user who has a run started. 403 as above."""
+    found = decider(request)
+    if not found.may_start:
+        raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may decide here but not start runs")
+    return found
+
+
 def stopper(request: Request) -> Viewer:
     """The user who pauses or resumes sending. 403 as above."""
     found = viewer(request)
@@ -55,6 +67,9 @@ def _sender(request: Request, found: Viewer) -> Viewer:
 
 
 Decider = Annotated[Viewer, Depends(decider)]
+
+
+Starter = Annotated[Viewer, Depends(starter)]
 
 
 Stopper = Annotated[Viewer, Depends(stopper)]

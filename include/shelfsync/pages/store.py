@@ -19,7 +19,7 @@ from shelfsync.errors import DataError
 from shelfsync.pages.dag_switched_off import Feed
 from shelfsync.pages.form import Form
 from shelfsync.pages.lists import list_file
-from shelfsync.pages.rights import Decider
+from shelfsync.pages.rights import Decider, Starter, viewer
 from shelfsync.pages.shell import Number, Page, Text, context, lead_to, show
 
 STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
@@ -59,12 +59,12 @@ def store(request: Request, vendor: Text = "", day: Text = "", started: Text = "
         events=[(one, _linked(one, vendor)) for one in found["events"]] if found else [],
         days=_around(found["day"], is_over=found["is_over"]) if found else (),
         started=bool(started),
-        may_start=request.app.state.start_run is not None,
+        may_start=request.app.state.start_run is not None and viewer(request).may_start,
     )
 
 
 @STORE.router.post("/store/sync")
-def sync_now(request: Request, form: Form, person: Decider) -> RedirectResponse:
+def sync_now(request: Request, form: Form, person: Starter) -> RedirectResponse:
     """Airflow starts a delta run of this store alone. 409: the DAG does not run, or these pages are not in Airflow."""
     vendor, start_run, dag_states = form.get("vendor", ""), request.app.state.start_run, request.app.state.dag_states
     if of_store(context(request), vendor) is None:

@@ -39,7 +39,7 @@ def browse() -> Callable[..., TestClient]:
     """`browse(app, may_decide=True)`: a client in front of the pages over a context, mounted as deep as Airflow mounts them."""
 
     def made(app: Calls, *, may_decide: bool = True, may_stop: bool = True) -> TestClient:
-        behind = app, Viewer("ada", may_decide=may_decide, may_stop=may_stop)
+        behind = app, Viewer("ada", may_decide=may_decide, may_stop=may_stop, may_start=may_decide)
 
         async def pages(scope: Scope, receive: Receive, send: Send) -> None:
             _behind.set(behind)

@@ -137,11 +137,11 @@ def test_the_page_of_a_store_reads_that_store_alone(world, browse):
 
 @pytest.fixture
 def starting(chain):
-    """`starting(paused=None, may_decide=True)`: the pages where this DAG is paused, and the runs that they have started; None: outside Airflow."""
+    """`starting(paused=None, may_start=True)`: the pages where this DAG is paused, and the runs that they have started; None: outside Airflow."""
 
-    def made(*, paused=False, may_decide=True):
+    def made(*, paused=False, may_decide=True, may_start=True):
         def guard(request: Request) -> None:
-            request.state.viewer = Viewer("ada", may_decide=may_decide)
+            request.state.viewer = Viewer("ada", may_decide=may_decide, may_start=may_start)
 
         runs = []
         in_airflow = {"start_run": lambda *run: runs.append(run)} if paused is not None else {}
@@ -167,10 +167,11 @@ def test_a_person_has_a_store_read_and_sent_now(starting):
 def test_nothing_is_started_of_an_unknown_store_or_without_the_right(starting):
     pages, runs = starting()
     assert pages.post("/store/sync", data={"vendor": "no-store"}).status_code == 404
-    pages, also = starting(may_decide=False)
-    assert BUTTON not in pages.get("/store?vendor=store-001").text
-    assert pages.post("/store/sync", data={"vendor": "store-001"}).status_code == 403
-    assert runs == also == []
+    for rights in ({"may_decide": False, "may_start": False}, {"may_start": False}):
+        pages, also = starting(**rights)
+        assert BUTTON not in pages.get("/store?vendor=store-001").text
+        assert pages.post("/store/sync", data={"vendor": "store-001"}).status_code == 403
+        assert runs == also == []
 
 
 def test_nothing_is_started_while_the_dag_is_switched_off(starting):
