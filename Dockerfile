@@ -20,6 +20,15 @@ RUN case "$EXECUTOR" in \
         *) echo "EXECUTOR=$EXECUTOR is none of LocalExecutor, CeleryExecutor, KubernetesExecutor" >&2; exit 1 ;; \
     esac
 
+# Users and roles of Airflow that an administrator makes: docker build --build-arg AUTH_MANAGER=FabAuthManager (docs/reference/access.md).
+ARG AUTH_MANAGER=SimpleAuthManager
+COPY requirements-fab.txt ./
+RUN case "$AUTH_MANAGER" in \
+        SimpleAuthManager) ;; \
+        FabAuthManager) pip install --no-cache-dir --require-hashes --requirement requirements-fab.txt ;; \
+        *) echo "AUTH_MANAGER=$AUTH_MANAGER is none of SimpleAuthManager, FabAuthManager" >&2; exit 1 ;; \
+    esac
+
 COPY pyproject.toml README.md ./
 COPY include include
 COPY plugins plugins

@@ -9,7 +9,7 @@ lock() { # from, to, uv's own arguments
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
         --output-file "$to" "$@" "$from"
 }
-for name in requirements requirements-erp requirements-celery requirements-kubernetes requirements-dev requirements-bench requirements-uv requirements-build requirements-docs; do
+for name in requirements requirements-erp requirements-celery requirements-kubernetes requirements-fab requirements-dev requirements-bench requirements-uv requirements-build requirements-docs; do
     lock "$name.in" "$name.txt" "$@"
 done
 # The image of the sandbox has the versions that the tests run with.

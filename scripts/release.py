@@ -24,6 +24,7 @@ WHOLE = {
     "erp": "requirements-erp.txt",
     "celery": "requirements-celery.txt",
     "kubernetes": "requirements-kubernetes.txt",
+    "fab": "requirements-fab.txt",
 }
 """Extras that are a whole file; those of pyproject.toml are packages of requirements-erp.txt."""
 RECORDING = "tests/shelfsync/migrations/release.tar.xz"

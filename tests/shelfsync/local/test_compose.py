@@ -111,13 +111,21 @@ def test_the_executor_is_named_once_for_the_image_and_for_airflow(compose) -> No
         assert f"--require-hashes --requirement requirements-{lock}.txt" in line
 
 
-def test_the_locks_of_the_executors_change_no_version_that_the_image_has() -> None:
-    """They are installed over it; Airflow 3.3 cannot import the executor of Celery with 5.7."""
+def test_the_image_takes_the_fab_auth_manager_by_a_build_argument() -> None:
+    lines = (PROJECT / "Dockerfile").read_text("utf-8").splitlines()
+    assert "ARG AUTH_MANAGER=SimpleAuthManager" in lines
+    (line,) = (one for one in lines if one.strip().startswith("FabAuthManager)"))
+    assert "--require-hashes --requirement requirements-fab.txt" in line
+    assert "\napache-airflow-providers-fab==" in (PROJECT / "requirements-fab.txt").read_text("utf-8")
+
+
+def test_the_locks_installed_over_the_image_change_no_version_that_it_has() -> None:
+    """Airflow 3.3 cannot import the executor of Celery with 5.7."""
     pinned = re.compile(r"^([a-z0-9._-]+)==(\S+)", re.MULTILINE)
     image: dict[str, str] = {}
     for name in ("requirements", "requirements-erp"):
         image |= dict(pinned.findall((PROJECT / f"{name}.txt").read_text("utf-8")))
-    for name in ("celery", "kubernetes"):
+    for name in ("celery", "kubernetes", "fab"):
         added = dict(pinned.findall((PROJECT / f"requirements-{name}.txt").read_text("utf-8")))
         assert {one: version for one, version in added.items() if image.get(one, version) != version} == {}
         if name == "celery":

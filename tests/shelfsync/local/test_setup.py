@@ -135,6 +135,7 @@ PINNED = (
     "requirements",
     "requirements-celery",
     "requirements-kubernetes",
+    "requirements-fab",
     "requirements-dev",
     "requirements-bench",
     "requirements-uv",
