@@ -42,7 +42,7 @@ ASKED = {
     "housekeeping": (),
 }
 """The name of a schedule -> the services without which its DAG fails; of any other it is the platform."""
-_OF_SYNCS = ("rate_limited", "unusable_rows", "changes_missed", "job_events", "columns_changed")
+_OF_SYNCS = ("rate_limited", "rows_of_no_store", "changes_missed", "job_events", "columns_changed")
 FAILS_FOR: dict[str, tuple[str, ...]] = {
     "full": _OF_SYNCS,
     "delta": _OF_SYNCS,

@@ -24,11 +24,11 @@ from shelfsync.alert_conditions.orders_off import orders_off
 from shelfsync.alert_conditions.paused import paused
 from shelfsync.alert_conditions.rate_limited import rate_limited
 from shelfsync.alert_conditions.rejected import rejected
+from shelfsync.alert_conditions.rows_of_no_store import rows_of_no_store
 from shelfsync.alert_conditions.run_failed import run_failed
 from shelfsync.alert_conditions.secret_refused import secret_refused
 from shelfsync.alert_conditions.service_away import service_away
 from shelfsync.alert_conditions.stores import stores
-from shelfsync.alert_conditions.unusable_rows import unusable_rows
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS, Severity
 from shelfsync.alerts.ledger import alerts, outbox
@@ -148,7 +148,7 @@ _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("store_late", "store_failed", "unaccounted", "rows_quarantined"): stores,
     ("hold_waits", "hold_expires"): hold_waits,
     ("paused",): paused,
-    ("unusable_rows", "changes_missed", "job_events"): unusable_rows,
+    ("rows_of_no_store", "changes_missed", "job_events"): rows_of_no_store,
     ("columns_changed",): columns_changed,
     ("rejected", "drift_returns"): rejected,
     ("rate_limited",): rate_limited,

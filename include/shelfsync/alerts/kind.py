@@ -86,7 +86,7 @@ KINDS = {
             *("The next delta sends the newest values of these products again.", Alarm.UNACCOUNTED),
         ),
         _kind(
-            *("unusable_rows", Severity.WARNING, "rows of the ERP belong to no store", _AS_BEFORE),
+            *("rows_of_no_store", Severity.WARNING, "rows of the ERP belong to no store", _AS_BEFORE),
             *(_NOTHING, Alarm.UNUSABLE_ROWS),
         ),
         _kind(

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shelfsync.erp import column_kinds
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
-from shelfsync.erp.notation import NUMBERS, Notation, is_written
+from shelfsync.erp.number_notation import NUMBERS, Notation, is_written
 from shelfsync.erp.text import series_texts, texts
 from shelfsync.erp.two_number_styles import Styles
 from shelfsync.erp.vendor_ids import VendorIds

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.csvfile import CsvFile, WrongValueError
 from shelfsync.erp.no_row import is_rule, is_total_line, totals_line
-from shelfsync.erp.notation import NUMBERS
+from shelfsync.erp.number_notation import NUMBERS
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:

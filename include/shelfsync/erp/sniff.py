@@ -22,7 +22,7 @@ from shelfsync.erp.doubtful_columns import are_whole
 from shelfsync.erp.files import FilesSource, format_by_ending
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.no_row import folded, is_rule, names_again, totals_line
-from shelfsync.erp.notation import NUMBERS, Notation, is_written
+from shelfsync.erp.number_notation import NUMBERS, Notation, is_written
 from shelfsync.erp.parquet import ParquetFile
 from shelfsync.erp.proposed_delimiter import SHOWN, Shape, shape_of
 from shelfsync.erp.proposed_number_style import style_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shelfsync.erp.notation import DECIMAL_MARK, THOUSANDS_MARK
+from shelfsync.erp.number_notation import DECIMAL_MARK, THOUSANDS_MARK
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.notation import Notation, Texts
+    from shelfsync.erp.number_notation import Notation, Texts
 
 SHARE = 0.2
 """From this share on of the numbers whose mark has one meaning, the other decimal mark is a second style and no slip of the pen."""

@@ -27,7 +27,7 @@ _OF_ALL = {
     "paused": Link("What is paused, and resuming it", "/switches"),
     "run_failed": Link("The runs that failed", "/runs?state=failed"),
     "campaigns_failed": Link("The promotions", "/promotions"),
-    "unusable_rows": Link("The rows that cannot be sent", "/quarantine"),
+    "rows_of_no_store": Link("The rows that cannot be sent", "/quarantine"),
     "changes_missed": Link("The last runs", "/runs"),
     "not_read": Link("The last runs", "/runs"),
     "erp_away": Link("The last runs", "/runs"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.catalog.column_reading import ColumnReadings
-from shelfsync.erp.notation import Notation
+from shelfsync.erp.number_notation import Notation
 
 NOTATION = Notation(decimal_mark=",", thousands_mark=".", null_words=("NULL",))
 

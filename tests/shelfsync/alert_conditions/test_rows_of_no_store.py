@@ -8,8 +8,8 @@ from alert_look import kinds, lines
 def test_rows_without_a_store_are_an_alert_until_a_reading_has_none(world, context):
     world.erp.put(" ", "b", "1.00")
     world.sync("delta")
-    assert kinds(context) == {("unusable_rows", "")}
-    assert "Runbook" not in lines(context)["unusable_rows"], "the kind has it"
+    assert kinds(context) == {("rows_of_no_store", "")}
+    assert "Runbook" not in lines(context)["rows_of_no_store"], "the kind has it"
     world.erp.execute("DELETE FROM stock WHERE sku = 'b'")
     world.sync("delta")
     assert kinds(context) == set()

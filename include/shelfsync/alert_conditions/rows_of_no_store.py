@@ -1,4 +1,4 @@
-"""Alerts `unusable_rows`, `changes_missed` and `job_events`: what the last readings and events could not use."""
+"""Alerts `rows_of_no_store`, `changes_missed` and `job_events`: what the last readings and events could not use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 
-def unusable_rows(context: Context, connection: Connection) -> Found:
+def rows_of_no_store(context: Context, connection: Connection) -> Found:
     """What the last readings could not use, and what the changes missed. Of an ERP without changes in the settings these are no condition."""
     erp, missed = context.settings.erp, list[str]()
     if erp.changes_sql or erp.changes_sql_file or erp.changes_files:
@@ -23,7 +23,7 @@ def unusable_rows(context: Context, connection: Connection) -> Found:
     if erp.changes_files:
         missed += change_files.lines(connection)
     lines = {
-        "unusable_rows": quarantine.unusable_lines(quarantine.unusable_of_last(connection)),
+        "rows_of_no_store": quarantine.unusable_lines(quarantine.unusable_of_last(connection)),
         "changes_missed": missed,
         "job_events": events.quarantined_jobs(connection),
     }

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.erp.notation import Notation
+from shelfsync.erp.number_notation import Notation
 from shelfsync.errors import ConfigurationError
 from shelfsync.rows import number
 
