@@ -215,6 +215,8 @@ class NaiveModel:
     """What begins later is not sent yet."""
     shown: dict[tuple[str, str, str, dt.datetime, dt.datetime], Pair] = field(default_factory=dict)
     held: int = 0
+    titles: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Campaign -> its vendor and its name. Campaigns that share these, start and end are one promotion of the platform."""
 
     def pairs(self, now: dt.datetime | None = None, planned_at: dt.datetime | None = None) -> set[Pair]:
         """After the rows of the feed as it is; what is over at `now` (unset: when the rows were made) is not shown.
@@ -222,6 +224,7 @@ class NaiveModel:
         `planned_at` (unset: `now`): when the last run looked for what begins soon.
         """
         before, self.shown, self.held = self.shown, {}, 0
+        self.titles |= {row.campaign: (row.vendor, row.name) for row in self.feed.rows}
         self.horizon = (planned_at or now or self.feed.now) + self.ahead_days * _DAY
         for vendor in self.feed.vendors:
             if vendor not in self.unsynced:
@@ -253,22 +256,31 @@ class NaiveModel:
                         taken.setdefault(row.sku, []).append(row)
                 continue
             pair = _pair(row, vendor, base)
+            kept = self._kept(before, key)
             if not clear or pair is None:
-                if key in before:
-                    self.shown[key] = before[key]
+                if kept:
+                    self.shown[key] = kept
                 continue
             if overlaps:
                 continue  # the winner has the SKU, and the loser gives it up
             if row.kind != "bundle" and row.price < (row.pieces or 1) * base * Decimal("0.3"):  # more than 70 % off
                 self.held += 1
-                if (row.campaign, row.sku) in there:  # else it wins over no other campaign
+                if kept or (row.campaign, row.sku) in there:  # else it wins over no other campaign
                     taken.setdefault(row.sku, []).append(row)
-                if key in before:
-                    self.shown[key] = before[key]
+                if kept:
+                    self.shown[key] = kept
                 continue
             taken.setdefault(row.sku, []).append(row)
             if row.start <= self.horizon:
                 self.shown[key] = pair
+
+    def _kept(self, before: dict[Any, Pair], key: tuple[Any, ...]) -> Pair | None:
+        """What the promotion had of the SKU, of this campaign or of another one of the same promotion."""
+        of_others = (pair for (campaign, *rest), pair in before.items() if self._is_same(campaign, rest, key))
+        return before.get(key) or next(of_others, None)
+
+    def _is_same(self, campaign: str, rest: list[Any], key: tuple[Any, ...]) -> bool:
+        return rest == list(key[1:]) and self.titles[campaign] == self.titles[key[0]]
 
     def _deep_elsewhere(self, row: Row) -> bool:
         """Whether it would be held at the store with the lowest price: then it is held where the ERP has none, too."""
