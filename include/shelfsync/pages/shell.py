@@ -165,8 +165,10 @@ def _shown(value: object) -> str:
             return ""
         case bool():
             return "yes" if value else "no"
-        case int() | float() if value == int(value):
-            return f"{int(value):,}"
+        case int():
+            return f"{value:,}"
+        case float() if value.is_integer():
+            return f"{value:,.0f}"
         case Decimal():
             return f"{value.normalize():f}" if value % 1 else f"{value:,.0f}"
         case dt.datetime():
