@@ -17,7 +17,7 @@ def _keep(world, found):
 
 def test_an_alert_is_listed_taken_on_by_one_person_and_listed_as_over(world, browse):
     pages = browse(world.app)
-    assert "no watch has looked at what is wrong yet" in pages.get("/alerts").text
+    assert "No watch has looked at what is wrong yet" in pages.get("/alerts").text
     alert_watch.watch(world.app.context)
     assert "Nothing is wrong: the watch looked last at" in pages.get("/alerts").text
     with world.app.context.engine.begin() as connection:
