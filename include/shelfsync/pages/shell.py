@@ -160,6 +160,8 @@ def threshold(name: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     match value:
         case None:
             return ""
@@ -167,8 +169,6 @@ def _shown(value: object) -> str:
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
-        case float() if value.is_integer():
-            return f"{value:,.0f}"
         case Decimal():
             return f"{value.normalize():f}" if value % 1 else f"{value:,.0f}"
         case dt.datetime():
