@@ -34,6 +34,7 @@ from shelfsync.decisions.steps import decide, lists, other_thresholds
 from shelfsync.decisions.steps.question import question
 from shelfsync.explain.explain import explain
 from shelfsync.housekeeping.remove_expired import remove_expired
+from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import wait
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.store.metadata import instant
@@ -152,7 +153,8 @@ class Calls:
         return pause.resume(self.context, scope, vendor, why=why, who=who)
 
     def switches(self) -> dict[str, Any]:
-        return pause.switch_history(self.context)
+        with self.context.engine.connect() as connection:
+            return {"paused": kill_switch.lines(connection), "history": kill_switch.history(connection)}
 
     def paused(self) -> list[str]:
         found: list[str] = self.switches()["paused"]

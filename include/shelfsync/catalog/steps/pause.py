@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def switch_history(context: Context) -> dict[str, Any]:
-    """`{"paused": [...], "history": [...]}`: what is stopped, and the last changes of every switch."""
-    with context.engine.connect() as connection:
-        return {"paused": kill_switch.lines(connection), "history": kill_switch.history(connection)}
-
-
 def pause(
     context: Context, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False
 ) -> dict[str, Any]:
