@@ -16,6 +16,7 @@ from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from shelfsync.erp.completeness_proof import Proof
 
@@ -82,3 +83,14 @@ def thousand_rows(erp_engine: sa.Engine, erp_url: str) -> dict[str, Any]:
 def wide(thousand_rows: dict[str, Any]) -> dict[str, Any]:
     """The same rows with a text so long that no buffer takes them all."""
     return {**thousand_rows, "sql": "SELECT *, repeat('x', 20000) AS note FROM item ORDER BY sku"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Callable[..., str]:
+    """`path(data, name)` writes a file of the ERP, and gives its path."""
+
+    def _written(data: bytes, name: str = "stock.csv") -> str:
+        (tmp_path / name).write_bytes(data)
+        return str(tmp_path / name)
+
+    return _written

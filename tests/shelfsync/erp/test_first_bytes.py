@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
-import zipfile
 
 import pytest
 
 from shelfsync.errors import ConfigurationError
-
-
-def zipped(*members):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return data.getvalue()
-
-
-@pytest.fixture
-def path(tmp_path):
-    def _written(data, name="stock.csv"):
-        (tmp_path / name).write_bytes(data)
-        return str(tmp_path / name)
-
-    return _written
+from zip_archive import zipped
 
 
 @pytest.mark.parametrize(

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
-import zipfile
 
 import pyarrow as pa
 import pytest
 
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+from zip_archive import zipped
 
 CSV = "vendor,sku,price\n" + "".join(f"v,{number:05},1.5\n" for number in range(5000))
-
-
-def zipped(*members, password=False):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    packed = bytearray(data.getvalue())
-    if password:  # the flag of the first member, in its own header and in the directory
-        packed[6] |= 1
-        packed[packed.index(b"PK\x01\x02") + 8] |= 1
-    return bytes(packed)
 
 
 PACKED = {
@@ -38,15 +25,6 @@ PACKED = {
     "xz": lzma.compress,
     "zip": lambda data: zipped(("__MACOSX/._stock.csv", b"x"), (".DS_Store", b"y"), ("out/stock.csv", data)),
 }
-
-
-@pytest.fixture
-def path(tmp_path):
-    def _written(data, name="stock.csv"):
-        (tmp_path / name).write_bytes(data)
-        return str(tmp_path / name)
-
-    return _written
 
 
 @pytest.mark.parametrize("kind", PACKED)
