@@ -276,11 +276,9 @@ class NaiveModel:
 
     def _kept(self, before: dict[Any, Pair], key: tuple[Any, ...]) -> Pair | None:
         """What the promotion had of the SKU, of this campaign or of another one of the same promotion."""
-        of_others = (pair for (campaign, *rest), pair in before.items() if self._is_same(campaign, rest, key))
-        return before.get(key) or next(of_others, None)
-
-    def _is_same(self, campaign: str, rest: list[Any], key: tuple[Any, ...]) -> bool:
-        return rest == list(key[1:]) and self.titles[campaign] == self.titles[key[0]]
+        campaign, *rest = key
+        same = [other for other, title in self.titles.items() if title == self.titles[campaign]]
+        return next((before[other, *rest] for other in (campaign, *same) if (other, *rest) in before), None)
 
     def _deep_elsewhere(self, row: Row) -> bool:
         """Whether it would be held at the store with the lowest price: then it is held where the ERP has none, too."""
