@@ -68,6 +68,5 @@ def _holds_of(rule: str, those: Sequence[Hold], now: dt.datetime, known: Collect
 
 def _changes(those: Sequence[Hold]) -> str:
     stores = {one.vendor for one in those}
-    where = f"{len(stores):,} stores" if len(stores) > 1 else stores.pop()
-    where = "all stores" if where == EVERY else where
+    where = f"{len(stores):,} stores" if len(stores) > 1 else "all stores" if EVERY in stores else stores.pop()
     return f"{sum(one.rows for one in those):,} changes of {where}"
