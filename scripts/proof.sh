@@ -13,6 +13,7 @@ declare -A parts=(
     [laws]="EXAMPLES=${EXAMPLES:-500} .venv/bin/python -m pytest -n 2 --timeout=0 tests/properties"
     [installation]="make --no-print-directory test-installation"
     [workers]=".venv/bin/python -m pytest -m 'proof and installation' tests/installation"
+    [postgres]="make --no-print-directory test-postgres"
     [seeds]="make --no-print-directory simulate SEEDS=${SEEDS:-1000} START=${week}000"
     [campaigns]="make --no-print-directory simulate SEEDS=${CAMPAIGN_SEEDS:-100} START=${week}000 ARGS=--campaigns"
     [crash-sweep]="make --no-print-directory crash-sweep"
@@ -21,7 +22,7 @@ declare -A parts=(
     [fuzz]="make --no-print-directory fuzz SECONDS=${FUZZ_S:-60}"
     [soak]="make --no-print-directory soak MINUTES=${MINUTES:-60} SEED=${week} ARGS=--alerts"
 )
-order=(laws long installation workers seeds campaigns crash-sweep kills mutation fuzz soak)
+order=(laws long installation workers postgres seeds campaigns crash-sweep kills mutation fuzz soak)
 failed=()
 for part in ${PARTS:-${order[@]}}; do
     [[ -v parts[$part] ]] || { echo "no part is named $part; there are: ${order[*]}" >&2; exit 2; }

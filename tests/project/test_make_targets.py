@@ -64,7 +64,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "soak": Elsewhere("tests/soak/test_soak.py", '"make", "soak"'),
     "test": Elsewhere(".ci/run", "step make test 2>&1"),
     "test-slow": Elsewhere(".ci/run", "make test-slow 2>&1"),
-    "test-postgres": Elsewhere(".ci/run", "step make test-postgres"),
+    "test-postgres": Elsewhere(".ci/run", "step env PLANS=no make test-postgres"),
     "test-installation": Elsewhere("scripts/test_slow.sh", 'python -m pytest -m "installation and slow and not proof"'),
     "check": Elsewhere(".ci/run", "step make check"),
     "demo": Elsewhere(".ci/run", "make demo >.tools/ci-demo.log"),

@@ -7,7 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 TABLE = """CREATE TABLE picking (order_id TEXT, result_id TEXT, action TEXT, line_no INT, line_count INT, item_id TEXT, sku TEXT, status TEXT,
-    quantity NUMERIC, weight NUMERIC, unit_price NUMERIC, by_sku TEXT, by_quantity NUMERIC, accepted_for TEXT, reason TEXT)"""
+    quantity NUMERIC, weight NUMERIC, unit_price NUMERIC, by_sku TEXT, by_quantity NUMERIC, accepted_for TEXT, reason TEXT,
+    check_first TEXT)"""
 
 
 def write(till: sa.Engine, *rows: dict[str, Any]) -> None:

@@ -244,9 +244,17 @@ def gathered(rows: Iterable[Mapping[str, Any]]) -> Gathered:
 def _whole(head_values: Mapping[str, set[Any]], lines: list[Mapping[str, Any]]) -> dict[str, Any]:
     head = {name: next(iter(values)) for name, values in head_values.items() if values}
     if "check_first" in head:
-        head["check_first"] = str(head["check_first"]).lower() in {"1", "true", "t", "yes", "y"}
+        head["check_first"] = _truth(head["check_first"])
     lines.sort(key=lambda row: _place(row.get("line_no")))
     return head | ({"items": [_line_of(row) for row in lines]} if lines else {})
+
+
+def _truth(value: Any) -> Any:
+    """True or False for a word of truth; any other value as it is, which `read` reports."""
+    from shelfsync.rows.truth_words import FALSE, TRUE
+
+    word = str(value).lower()
+    return word in TRUE if word in TRUE or word in FALSE else value
 
 
 def _number_of(value: Any) -> int | None:

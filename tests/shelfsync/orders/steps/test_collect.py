@@ -85,8 +85,9 @@ def test_a_row_that_cannot_be_read_stops_no_other(world, till):
             [{"line_count": 2, "action": "fulfil"}, {"line_count": 2, "action": "cancel"}],
             "contradict each other about action",
         ),
+        ([{"line_count": 1, "check_first": "ja"}], "check_first must be true or false"),
     ],
-    ids=["count", "more", "odds"],
+    ids=["count", "more", "odds", "truth"],
 )
 def test_contradicting_rows_stop_no_other_and_are_one_alarm(world, till, strange, message):
     good, bad = world.place("MILK"), world.place("MILK")
