@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from shelfsync import display, outages
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import run
-from shelfsync.catalog.state import RunState, VendorState
-from shelfsync.decisions.state import HoldState
+from shelfsync.catalog.next_command import next_command
+from shelfsync.catalog.state import RunState
 from shelfsync.errors import DataError
 from shelfsync.store.keyset_list import KeysetList, Order
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-
-NAMED_MAX = 5
-"""A command for more vendors than this names none of them."""
 
 _OF_VENDORS = """count(*) AS vendors, count(*) FILTER (WHERE state = 'failed') AS vendors_failed,
     count(*) FILTER (WHERE state IN ('busy', 'superseded')) AS vendors_passed_over,
@@ -109,32 +106,6 @@ def shown(context: Context, run_id: int) -> dict[str, Any]:
         (row,) = found
         away = outages.since(connection, row["began_at"], row["ended_at"])
     return {**row, "of_vendors": vendors, "holds": holds, "outages": away, "next": next_command(row, vendors, holds)}
-
-
-def next_command(row: dict[str, Any], vendors: list[dict[str, Any]], holds: list[dict[str, Any]]) -> str | None:
-    """The command to run next: recover after a dead process, repeat a failure or a passed-over vendor, or decide a hold."""
-    if row["state"] == RunState.RUNNING:
-        return None if row["alive"] else "shelfsync recover"
-    if row["state"] != RunState.SUCCEEDED:
-        wanted = (
-            {VendorState.FAILED}
-            if row["state"] in {RunState.FAILED, RunState.PARTLY_FAILED}
-            else {VendorState.BUSY, VendorState.SUPERSEDED, VendorState.OPEN}
-        )
-        return _again(row, [vendor["vendor"] for vendor in vendors if vendor["state"] in wanted])
-    waiting = [hold["hold_id"] for hold in holds if hold["state"] == HoldState.OPEN]
-    return f"shelfsync holds show {waiting[0]}" if waiting else None
-
-
-def _again(row: dict[str, Any], vendors: list[str]) -> str:
-    """The same run once more, for these vendors."""
-    words = ["shelfsync", "plan" if row["dry_run"] else "sync"]
-    if row["kind"] == "full":
-        words.append("--full")
-    names = vendors if 0 < len(vendors) <= NAMED_MAX else row["vendors_asked"]
-    words += [f"--vendor {name}" for name in names]
-    words += [f"--sku {sku}" for sku in row["skus"]]
-    return " ".join(words)
 
 
 def _select() -> sa.Select[Any]:
