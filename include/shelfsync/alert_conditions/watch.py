@@ -31,7 +31,7 @@ from shelfsync.alert_conditions.service_away import service_away
 from shelfsync.alert_conditions.stores import stores
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS, Severity
-from shelfsync.alerts.ledger import alerts, outbox
+from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.catalog.ledger import vendors
 from shelfsync.errors import in_one_line
@@ -97,10 +97,7 @@ def watch(
         "closed": [one.message for one in kept.closed],
     }
     result |= send_due(context)
-    with context.engine.connect() as connection:
-        waits = outbox.failures(connection)
-    address = context.settings.alerts.heartbeat
-    refusal = None if address is None or waits or result["refused"] else heartbeat.call(address)
+    refusal = heartbeat.beat(context, result["refused"])
     if refusal is not None:
         log.warning("watch: the monitor at %s took no heartbeat: %s", heartbeat.SETTING, refusal)
         result["refused"] = {heartbeat.SETTING: refusal}
