@@ -6,11 +6,17 @@ the next delta sends it again. The guards must not be blind meanwhile (I9): they
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.rejection_kind import kind_of
 from shelfsync.rows.alignment import aligned, any_of, column, placed, positions, same, unmentioned
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
 def with_accepted(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
@@ -100,6 +106,20 @@ def changed_rows(moved: pa.Table, before: pa.Table) -> pa.Table:
     earlier = placed(before, places, FIELDS)
     moves = (pc.invert(same(column(moved, name), earlier[name])) for name in FIELDS)
     return moved.filter(any_of([places.is_null(), *moves]))
+
+
+def gone_everywhere(
+    rejected: Iterable[Mapping[str, Any]],
+    words: Mapping[Any, Sequence[str]],
+    skus_in_erp: Callable[[], Collection[str]],
+) -> list[str]:
+    """Of rejected SKUs, those that were switched off because they left the ERP, and that the platform does not know. They leave the baseline.
+
+    `rejected`: `sku`, `active` and `reason` of each. `words`: the operator's own for the kinds of a rejection. `skus_in_erp` is called only if
+    a SKU was switched off and is unknown.
+    """
+    unknown = {row["sku"] for row in rejected if not row["active"] and kind_of(row["reason"], words) == "unknown_sku"}
+    return sorted(unknown.difference(skus_in_erp())) if unknown else []
 
 
 def without(baseline: pa.Table, skus: list[str]) -> pa.Table:

@@ -4,7 +4,14 @@ from hypothesis import given
 
 from catalog_rows import FULL_ROW, delta, fields_by_sku, log, shelf
 from catalog_strategies import shelves
-from shelfsync.catalog.baseline import changed_rows, known, with_accepted, with_delta_applied, with_unconfirmed
+from shelfsync.catalog.baseline import (
+    changed_rows,
+    gone_everywhere,
+    known,
+    with_accepted,
+    with_delta_applied,
+    with_unconfirmed,
+)
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.outcome import match
 from shelfsync.schemas import BASELINE, FIELDS
@@ -135,3 +142,10 @@ def test_of_several_the_first_that_knows_a_value_is_asked():
         shelf({"sku": "a", "price": "2.00"}, {"sku": "b", "price": "3.00"}),
     )
     assert [str(row["price"]) for row in known(nothing, acknowledged, sent).to_pylist()] == ["1.000", "3.000"]
+
+
+def test_a_sku_is_gone_everywhere_if_it_was_switched_off_unknown_and_not_in_the_erp():
+    off = {"sku": "LEFT", "active": False, "reason": "product not found"}
+    others = [off | {"sku": "ON", "active": True}, off | {"sku": "BUSY", "reason": "try again"}, off | {"sku": "BACK"}]
+    assert gone_everywhere([off, *others], {}, lambda: ["BACK"]) == ["LEFT"]
+    assert gone_everywhere([off | {"reason": "weg"}], {"unknown_sku": ["weg"]}, list) == ["LEFT"]

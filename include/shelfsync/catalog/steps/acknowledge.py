@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shelfsync.catalog.baseline import with_accepted, with_unconfirmed, without
+from shelfsync.catalog.baseline import gone_everywhere, with_accepted, with_unconfirmed, without
 from shelfsync.catalog.ledger import batches, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
@@ -20,6 +20,7 @@ from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
+from shelfsync.schemas import SNAPSHOT
 from shelfsync.vendors.isolation import Skip, StepReport
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
     items = context.lake.read_table(batch.items_path)
     outcomes = context.lake.read_table(job.outcomes_path or "")
     wanted = rejected_values(context, batch, outcomes)
-    gone = rejected_skus.gone_everywhere(context, batch.snapshot_path, wanted)
+    gone = gone_everywhere(wanted, context.settings.rejection.reason_keywords, lambda: _in_erp(context, batch))
     moved = without(with_unconfirmed(with_accepted(base.rows, items, outcomes), items, outcomes), gone)
     accepted, rejected = _by_state(outcomes)
     has_outcome = len(accepted) + len(rejected) > 0
@@ -110,6 +111,12 @@ def _next(context: Context, job: CatalogJob, batch: PlannedBatch, base: Base) ->
         )
 
     return Move(moved, job.generation, also, report, job_id=job.job_id, sent=items, gone=gone, has_outcome=has_outcome)
+
+
+def _in_erp(context: Context, batch: PlannedBatch) -> list[str]:
+    """The SKUs of the snapshot. A plan that takes a store off sale has none: the store has left the ERP."""
+    skus: list[str] = context.lake.read_or_empty(batch.snapshot_path or None, SNAPSHOT, ["sku"])["sku"].to_pylist()
+    return skus
 
 
 def _without_result(outcomes: pa.Table) -> str:

@@ -13,7 +13,6 @@ from shelfsync.catalog.ledger import rejections, vendors
 from shelfsync.catalog.rejection_kind import kind_of
 from shelfsync.catalog.rejection_retry import RetryWaits
 from shelfsync.errors import DataError
-from shelfsync.schemas import SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,15 +59,6 @@ def remember(
     with_kind = [{**row, "kind": kind_of(row["reason"], settings.reason_keywords, otherwise=otherwise)} for row in rows]
     retry = RetryWaits(settings.retry_first_s, settings.retry_max_s)
     rejections.remember(connection, vendor, job_id, with_kind, retry, released=released)
-
-
-def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Of rejected SKUs, those that were switched off because they left the ERP, and that the platform does not know."""
-    words = context.settings.rejection.reason_keywords
-    unknown = {row["sku"] for row in rows if not row["active"] and kind_of(row["reason"], words) == "unknown_sku"}
-    if unknown:  # a plan that takes a store off sale has no snapshot: the store has left the ERP
-        unknown -= set(context.lake.read_or_empty(snapshot_path or None, SNAPSHOT, ["sku"])["sku"].to_pylist())
-    return sorted(unknown)
 
 
 def forget_gone(
