@@ -35,6 +35,16 @@ def base_prices(rows: pa.Table, priced: pa.Table) -> pa.Array:
     return pc.min_element_wise(known, column(rows, "base_price"), skip_nulls=True)
 
 
+def or_of_other_stores(base: pa.Array, rows: pa.Table, elsewhere: pa.Table | None) -> pa.Array:
+    """`base`, and where it is null the lowest price of the SKU at the ERP's other stores (ASKED; None: they were not read).
+
+    The guards compare an offer with it. It does not show that an offer is below the platform's price.
+    """
+    return (
+        base if elsewhere is None else pc.coalesce(base, aligned(elsewhere, column(rows, "sku"), ("price",))["price"])
+    )
+
+
 def not_below(rows: pa.Table, base: pa.Array) -> Mask:
     """A percentage of at least one is always below. A final price must be below, and so must an amount off."""
     amount = pc.invert(pc.is_in(column(rows, "subtype"), value_set=pa.array(["PERCENTAGE", "TOTAL_PRICE"])))

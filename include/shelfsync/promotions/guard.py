@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
-from shelfsync.promotions.base_price import base_prices, priced
+from shelfsync.promotions.base_price import base_prices, or_of_other_stores, priced
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.schemas import HELD, KEPT
 from shelfsync.rows.alignment import aligned, column
@@ -104,7 +104,7 @@ def guard(
     parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)[numbers]
     known = priced(assortment, asked)
     own = base_prices(rows, known)
-    base = own if elsewhere is None else pc.coalesce(own, aligned(elsewhere, column(rows, "sku"), ("price",))["price"])
+    base = or_of_other_stores(own, rows, elsewhere)
     off = _off(rows, base, parts)
     cost = pc.coalesce(column(rows, "cost"), aligned(known, column(rows, "sku"), ("cost",))["cost"])
     on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
