@@ -10,20 +10,18 @@ import functools
 import threading
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
 from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
-from shelfsync.chains import chain_names, require
+from shelfsync.chains import chain_names
 from shelfsync.context import Context
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
-from shelfsync.local.postgres import running_postgres
+from shelfsync.local.database_of_its_own import databases
 from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.platform import client as platform
-from shelfsync.settings.chain_database import database_of_chain
+from shelfsync.required_chain import require_chain
 from shelfsync.store.database_owner import claim
 from shelfsync.store.engine import create_beside, create_engine, is_missing_beside, libpq_url
 from shelfsync.store.lake import Lake
@@ -53,11 +51,11 @@ def open_app(
     `begins`: a person begins with a chain, so its database is created if it is not there; for everything else that is a ConfigurationError.
     So it is if the installation has chains and the settings are those of none.
     """
-    require(settings.chain, chain_names())
+    require_chain(settings.chain, chain_names())
     if not metrics.listened_to() and (sinks := settings.metrics.sinks(settings.chain)):
         metrics.use(metrics.Several(*sinks))
     with contextlib.ExitStack() as stack:
-        own, shared = stack.enter_context(_addresses(settings))
+        own, shared = stack.enter_context(databases(settings))
         ready = upgrade if migrate else _require_current
         engine = _ready(own, stack, ready, chain=settings.place_of_its_own, create=begins and migrate)
         if settings.chain is not None:
@@ -71,25 +69,11 @@ def open_app(
 @contextlib.contextmanager
 def open_database(settings: Settings) -> Iterator[tuple[Engine, Lake]]:
     """Database and lake as they are, also those of another version: nothing is migrated, and no embedded database is created."""
-    require(settings.chain, chain_names())
-    with _addresses(settings) as (own, _), contextlib.ExitStack() as stack:
+    require_chain(settings.chain, chain_names())
+    with databases(settings) as (own, _), contextlib.ExitStack() as stack:
         engine = create_engine(own)
         stack.callback(engine.dispose)
         yield engine, Lake(settings.lake)
-
-
-@contextlib.contextmanager
-def _addresses(settings: Settings) -> Iterator[tuple[str, str]]:
-    """The database of the ledger, and the one that counts requests."""
-    limits = settings.rate_limit.database_url
-    if settings.database_url is None:
-        with running_postgres(settings.home.absolute()) as shared:
-            chain = settings.place_of_its_own
-            own = shared if chain is None else database_of_chain(SecretStr(shared), chain).get_secret_value()
-            yield own, shared if limits is None else limits.get_secret_value()
-    else:
-        own = settings.database_url.get_secret_value()
-        yield own, own if limits is None else limits.get_secret_value()
 
 
 def _ready(
