@@ -108,22 +108,3 @@ def _named_by_variables() -> dict[str, str]:
     """Name -> the last variable that names it."""
     variables = sorted(name.upper() for name in os.environ if name.upper().startswith(PREFIX))
     return {variable.removeprefix(PREFIX).partition("__")[0].lower(): variable for variable in variables}
-
-
-def require(name: str | None, names: tuple[str, ...]) -> None:
-    """A ConfigurationError if that is none of the chains, or if there are chains and none is named."""
-    listed = ", ".join(names)
-    if name is None and names:
-        problem = f"this installation has the chains {listed}, and none is named"
-        raise ConfigurationError("SHELFSYNC_CHAIN", problem, f"Add --chain {names[0]}.")
-    if name is not None and name not in names:
-        has = f"has the chains {listed}" if names else "has one chain, without a name"
-        near = meant_by(name, names)
-        remedy = (
-            f"Add --chain {near or names[0]}."
-            if names
-            else "The platform's id of the chain is SHELFSYNC_PLATFORM__CHAIN."
-        )
-        if near is not None:
-            remedy = f"Did you mean {near}? {remedy}"
-        raise ConfigurationError("SHELFSYNC_CHAIN", f"there is no chain {name!r}: this installation {has}", remedy)

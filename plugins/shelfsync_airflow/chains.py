@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import dag
 
-from shelfsync.chains import chain_names, require
+from shelfsync.chains import chain_names
 from shelfsync.chosen_chain import chain_in_use, chosen, of_chain
+from shelfsync.required_chain import require_chain
 from shelfsync_airflow import options
 from shelfsync_airflow.retries import AfterItsTime
 
@@ -24,7 +25,7 @@ def chains_here() -> tuple[str | None, ...]:
     """The chains for which this Airflow works: the one that SHELFSYNC_CHAIN names, or all; (None,) if the installation has none."""
     chain, names = chain_in_use(), chain_names()
     if chain is not None:
-        require(chain, names)
+        require_chain(chain, names)
         return (chain,)
     return names or (None,)
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from shelfsync.chains import chain_names, names_in, require, slips
+from shelfsync.chains import chain_names, names_in, slips
 from shelfsync.check import _no_heartbeat
 from shelfsync.chosen_chain import chosen
 from shelfsync.errors import ConfigurationError
@@ -204,12 +204,3 @@ def test_the_list_of_settings_says_which_is_of_the_chain_alone(file, monkeypatch
     assert rows["platform.client_id"]["source"] == "environment of the chain"
     assert rows["platform.base_url"]["source"].startswith("file ")
     assert "secret" not in str(rows["database_url"]["value"])
-
-
-def test_an_unknown_chain_is_answered_with_the_most_similar_one():
-    with pytest.raises(
-        ConfigurationError, match=r"has the chains demo, north\. Did you mean north\? Add --chain north\.$"
-    ):
-        require("nort", ("demo", "north"))
-    with pytest.raises(ConfigurationError, match=r"has the chains demo, north\. Add --chain demo\.$"):
-        require("xyz", ("demo", "north"))

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from shelfsync.chains import names_in, require, sections_of
+from shelfsync.chains import names_in, sections_of
 from shelfsync.chosen_chain import chain_in_use, own_names
 from shelfsync.errors import ConfigurationError
+from shelfsync.required_chain import require_chain
 from shelfsync.secret_mask import MASK, in_address, in_service, mask
 from shelfsync.settings.chain_database import with_own_database
 from shelfsync.settings.misspelt_names import reject_slips, reject_unknown, unknown
@@ -70,7 +71,7 @@ def read_settings(**overrides: Any) -> Settings:
     try:
         chain = chain_in_use()
         if chain is not None:
-            require(chain, names)
+            require_chain(chain, names)
         settings = with_own_database(Settings(**{"chain": chain, **overrides}), overrides)
         mask.add(secrets(Settings, settings))
         return settings
