@@ -119,8 +119,8 @@ def read(order_id: str, raw: Mapping[str, Any]) -> PickingResult:
     if check_first is not None and not isinstance(check_first, bool):
         troubles.append("check_first must be true or false")
     accepted_for = json_values.instant(raw, "accepted_for")
-    if raw.get("accepted_for") is not None and accepted_for is None:
-        troubles.append("accepted_for is no ISO 8601 date-time")
+    if raw.get("accepted_for") is not None and (accepted_for is None or _without_zone(raw["accepted_for"]) is not None):
+        troubles.append("accepted_for is no ISO 8601 date-time with its zone, like 2026-03-01T11:42+01:00")
     confirmed = _number(raw, "confirmed_amount", "", troubles)
     lines = _lines(raw.get("items"), troubles)
     result_id = _text(raw, "result_id", "", troubles) or digest({**raw, "order_id": order_id})
@@ -215,8 +215,11 @@ class Gathered:
     broken: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def gathered(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Results from rows. A result is whole if it has `line_count` lines; without a `line_count`, always."""
+def gathered(rows: Iterable[Mapping[str, Any]], zone: dt.tzinfo) -> Gathered:
+    """Results from rows. A result is whole if it has `line_count` lines; without a `line_count`, always.
+
+    `zone`: of times that carry none.
+    """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((str(row["order_id"]).strip(), str(row["result_id"]).strip()), []).append(row)
@@ -237,16 +240,27 @@ def gathered(rows: Iterable[Mapping[str, Any]]) -> Gathered:
         elif counts and counts != {len(lines)}:
             gathered_results.partial.append(result_id)
         else:
-            gathered_results.whole.append((order_id, _whole(head_values, lines)))
+            gathered_results.whole.append((order_id, _whole(head_values, lines, zone)))
     return gathered_results
 
 
-def _whole(head_values: Mapping[str, set[Any]], lines: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _whole(head_values: Mapping[str, set[Any]], lines: list[Mapping[str, Any]], zone: dt.tzinfo) -> dict[str, Any]:
     head = {name: next(iter(values)) for name, values in head_values.items() if values}
     if "check_first" in head:
         head["check_first"] = _truth(head["check_first"])
+    if (when := _without_zone(head.get("accepted_for"))) is not None:
+        head["accepted_for"] = when.replace(tzinfo=zone).isoformat()
     lines.sort(key=lambda row: _place(row.get("line_no")))
     return head | ({"items": [_line_of(row) for row in lines]} if lines else {})
+
+
+def _without_zone(value: Any) -> dt.datetime | None:
+    """An ISO 8601 date-time that does not tell its zone; None for any other value."""
+    try:
+        when = dt.datetime.fromisoformat(str(value).strip())
+    except ValueError:
+        return None
+    return when if when.tzinfo is None else None
 
 
 def _truth(value: Any) -> Any:
@@ -277,7 +291,7 @@ def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """A value of a database as JSON has it; blank text becomes None. A float becomes its shortest decimal."""
     if isinstance(value, dt.datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).isoformat()
+        return value.isoformat()
     if isinstance(value, float):
         return Decimal(repr(value))
     if isinstance(value, str):

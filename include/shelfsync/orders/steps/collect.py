@@ -6,6 +6,7 @@ It reads all rows of the SELECT and skips known results. There is no cursor: the
 from __future__ import annotations
 
 import logging
+import zoneinfo
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -44,7 +45,7 @@ def collect(context: Context) -> dict[str, Any]:
     counts: dict[str, Any] = {"new": 0, "known": 0, "partial": 0, "rejected": {}, "alarms": []}
     if context.settings.orders.picking_sql is None:
         return counts | {"alarms": _alarms(context, {})}  # those of a table that was read before are over
-    shown = gathered(_rows(context))
+    shown = gathered(_rows(context), zoneinfo.ZoneInfo(context.settings.time_zone))
     counts["partial"] = len(shown.partial)
     rejected = {(order_id, result_id): why for order_id, result_id, why in shown.broken}
     for first in range(0, len(shown.whole), _RESULTS_AT_ONCE):

@@ -251,6 +251,7 @@ def test_a_killed_process_delays_no_other(world):
         ({"action": "fulfil", "itmes": []}, "there is no field 'itmes'"),
         ({"action": "ship"}, "action must be one of"),
         ({"action": "accept", "accepted_for": "noon"}, "accepted_for is no ISO 8601"),
+        ({"action": "accept", "accepted_for": "2030-01-01T12:00"}, "with its zone"),
     ],
 )
 def test_an_invalid_result_is_rejected_by_the_endpoint(world, body, expected):
