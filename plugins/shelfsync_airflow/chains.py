@@ -14,7 +14,8 @@ from airflow.sdk import dag
 from shelfsync.chains import chain_names
 from shelfsync.chosen_chain import chain_in_use, chosen, of_chain
 from shelfsync.required_chain import require_chain
-from shelfsync_airflow import options
+from shelfsync_airflow import options, schedules
+from shelfsync_airflow.option import SECTION
 from shelfsync_airflow.retries import AfterItsTime
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def dag_of_each_chain(
             with chosen(chain):
                 dag(
                     dag_id=of_chain(function.__name__, chain),
-                    schedule=schedule() if callable(schedule) else schedule and options.timetable(schedule),
+                    schedule=schedule() if callable(schedule) else schedule and schedules.timetable(schedule),
                     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
                     catchup=False,
                     dagrun_timeout=dt.timedelta(hours=hours),
@@ -59,7 +60,7 @@ def dag_of_each_chain(
                         "retry_delay": options.retry_delay(),
                         "retry_policy": AfterItsTime(),
                     },
-                    tags=[options.SECTION, tag, *([chain] if chain is not None else [])],
+                    tags=[SECTION, tag, *([chain] if chain is not None else [])],
                     owner_links=options.owner_links(),
                     doc_md=text,
                     description=_sentence(text),

@@ -13,7 +13,7 @@ from shelfsync.alert_conditions.dags import FailedDag, newest_failure, off_or_la
 from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.outages import ERP, PLATFORM, PROMOTIONS
-from shelfsync_airflow import options
+from shelfsync_airflow.schedules import schedule
 
 if TYPE_CHECKING:
     from airflow.sdk.api.datamodels._generated import DagRun
@@ -56,8 +56,8 @@ FAILS_FOR: dict[str, tuple[str, ...]] = {
 
 def kinds_off() -> list[str]:
     """The kinds of conditions of orders that no step of a DAG finds any more, because its schedule is `none`."""
-    history = ["history"] if options.schedule("history") is None else []
-    if options.schedule("orders") is not None:
+    history = ["history"] if schedule("history") is None else []
+    if schedule("orders") is not None:
         return history
     return history + [kind for kind in orders_watch.KINDS if kind != "history"]
 
@@ -72,7 +72,7 @@ def wrong_dags() -> FoundOfDags:
     found: dict[tuple[str, str], str | FailedDag] = {}
     for name, whole in SCHEDULED.items():
         dag_id = of_chain(whole, chain_in_use())
-        if options.schedule(name) is None or task.get_dr_count(dag_id=dag_id) == 0:
+        if schedule(name) is None or task.get_dr_count(dag_id=dag_id) == 0:
             continue
         at_work = task.get_dr_count(dag_id=dag_id, states=["running"]) > 0
         dag = task.get_dag(dag_id)

@@ -14,7 +14,7 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync_airflow.options import schedule_or_asset, timetable, watches
+from shelfsync_airflow.schedules import schedule_or_asset, timetable, watches
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,7 +12,7 @@ from airflow.triggers.base import TriggerEvent
 from shelfsync.chosen_chain import chain_in_use, of_chain
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
 from shelfsync_airflow.delta_watch import ChainEventTrigger
-from shelfsync_airflow.options import schedule, schedule_or_asset
+from shelfsync_airflow.schedules import schedule, schedule_or_asset
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from shelfsync.chosen_chain import chain_in_use, keeps_names, of_chain
 from shelfsync.errors import some_of
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
 from shelfsync_airflow.assets import emit
-from shelfsync_airflow.options import schedule_or_asset
+from shelfsync_airflow.schedules import schedule_or_asset
 from shelfsync_airflow.tasks import flag_field
 from shelfsync_airflow.wait import WaitOperator
 

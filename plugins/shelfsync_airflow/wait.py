@@ -23,7 +23,7 @@ from airflow.triggers.base import (
 
 from shelfsync.chosen_chain import chain_in_use, chosen
 from shelfsync.errors import ConfigurationError, UnreachableError
-from shelfsync_airflow.options import watches
+from shelfsync_airflow.schedules import watches
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,31 +1,14 @@
-"""An operator changes schedules and retries in Airflow's configuration, without touching a DAG."""
+"""An operator changes retries and owner in Airflow's configuration, without touching a DAG."""
 
 from __future__ import annotations
 
 import datetime as dt
-
-import pytest
+from typing import TYPE_CHECKING
 
 from shelfsync_airflow import options
 
-
-def test_the_schedules_are_daily_every_quarter_of_an_hour_and_every_five_minutes() -> None:
-    assert [options.schedule(kind) for kind in ("full", "delta", "recover")] == [
-        "7 3 * * *",
-        "*/15 * * * *",
-        "*/5 * * * *",
-    ]
-
-
-def test_a_schedule_is_changed_by_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIRFLOW__SHELFSYNC__DELTA_SCHEDULE", "*/5 6-22 * * *")
-    assert options.schedule("delta") == "*/5 6-22 * * *"
-
-
-@pytest.mark.parametrize("text", ["none", "", "Never"])
-def test_a_schedule_can_be_switched_off(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("AIRFLOW__SHELFSYNC__FULL_SCHEDULE", text)
-    assert options.schedule("full") is None
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_retries_and_owner_are_changed_by_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
