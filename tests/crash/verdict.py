@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.local import demo, sample_chain
 from shelfsync.local.airflow_api import AirflowApi
-from shelfsync.local.figures import compare
+from shelfsync.local.comparison import compare
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.store.engine import create_engine
 

@@ -21,7 +21,8 @@ from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.file_access import keep_private
 from shelfsync.local import destination, figures, guide, sample_chain, services, switches
 from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
-from shelfsync.local.figures import Figures, compare
+from shelfsync.local.comparison import compare
+from shelfsync.local.figures import Figures
 from shelfsync.local.mail_catcher import MailCatcher
 from shelfsync.local.processes import resolved
 from shelfsync.local.sandbox_control import SandboxControl

@@ -1,27 +1,25 @@
-"""The demo's numbers. Each comes from the warehouse or the ledger, by the SQL in this file.
-
-`compare` compares what customers see with the ERP, SKU by SKU, from the tables of the ERP and of the sandbox, without any of shelfsync's.
-"""
+"""The demo's numbers. Each comes from the warehouse or the ledger, by the SQL in this file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from decimal import ROUND_DOWN, Decimal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.local.comparison import sentence
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import sqlalchemy as sa
 
+    from shelfsync.local.comparison import Comparison
     from shelfsync.local.mail_catcher import Mail
 
 
 _RUN = """
 SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, values_left_out, skus_changed, skus_sent, skus_accepted, skus_rejected, skus_unaccounted,
     skus_held, extract(epoch FROM finished_at - started_at) AS seconds
-FROM warehouse.sync_run WHERE run_key = %(run_key)s
-"""
+FROM warehouse.sync_run WHERE run_key = %(run_key)s"""
 _REJECTED = """
 SELECT o.reason, count(*) AS skus
 FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS j USING (job_id)
@@ -69,7 +67,6 @@ _TABLES = (
     "observation",
     "drift",
 )
-_MILL = Decimal("0.001")
 
 
 def run(connection: sa.Connection, run_key: str) -> dict[str, Any]:
@@ -107,54 +104,6 @@ def tables(connection: sa.Connection) -> dict[str, int]:
     }
 
 
-@dataclass
-class Comparison:
-    """`equal` SKUs that the platform knows and that equal the ERP; `differences` one sentence each."""
-
-    equal: int = 0
-    unknown_to_platform: int = 0
-    differences: list[str] = field(default_factory=list)
-
-
-def compare(erp: Mapping[str, Mapping[str, Any]], platform: Mapping[str, Sequence[Mapping[str, Any]]]) -> Comparison:
-    """`erp`: vendor -> SKU -> row with price, quantity, active, max_sales_quantity. `platform`: vendor -> products of the control plane.
-
-    The rules are the interface's, 2.1: three decimals, the rest cut; on sale if active and the stock reaches the buffer. A product that
-    is no longer in the ERP must be off sale. Stock of weighed goods counts in whole units, a negative one as none.
-    """
-    result = Comparison()
-    for vendor, products in platform.items():
-        rows = erp.get(vendor, {})
-        known = set()
-        for product in products:
-            known.add(product["sku"])
-            wanted = _wanted(rows.get(product["sku"]), product)
-            have = {name: product[name] for name in wanted}
-            if have == wanted:
-                result.equal += 1
-            else:
-                wrong = ", ".join(
-                    f"{name} is {have[name]}, not {wanted[name]}" for name in wanted if have[name] != wanted[name]
-                )
-                result.differences.append(f"{vendor} {product['sku']}: {wrong}")
-        result.unknown_to_platform += len(rows.keys() - known)
-    return result
-
-
-def _wanted(row: Any, product: Mapping[str, Any]) -> dict[str, Any]:
-    """What the platform should hold of a product."""
-    if row is None:
-        return {"active": False}
-    stock = max(0, int(Decimal(row.quantity).to_integral_value(rounding="ROUND_FLOOR")))
-    wanted: dict[str, Any] = {
-        "price": Decimal(row.price).quantize(_MILL, ROUND_DOWN),
-        "active": bool(row.active) and stock >= int(product["sales_buffer"]),
-    }
-    if row.max_sales_quantity is not None:
-        wanted["max_sales_quantity"] = row.max_sales_quantity
-    return wanted
-
-
 def lines(result: Figures) -> Iterator[str]:
     """The summary for a person."""
     for run, requests in (result.full, result.delta):
@@ -171,15 +120,7 @@ def lines(result: Figures) -> Iterator[str]:
         yield _row(name, count)
     yield _requests("requests in all", result.requests)
     yield ""
-    yield comparison_line(result.comparison)
-
-
-def comparison_line(found: Comparison) -> str:
-    """The last sentence of the summary; the demo fails before it if anything differs."""
-    return (
-        f"the sandbox equals the ERP: {found.equal:,} SKUs compared one by one, {len(found.differences):,} differ; "
-        f"{found.unknown_to_platform:,} SKUs are unknown to the platform"
-    )
+    yield sentence(result.comparison)
 
 
 def sync_lines(run: Mapping[str, Any], requests: Mapping[str, int]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import demo
-from shelfsync.local.figures import Comparison
+from shelfsync.local.comparison import Comparison
 from shelfsync.local.mail_catcher import Mail
 
 OPENED = Mail("a@example.com", "shelfsync: warning: held changes wait for a decision (catalog shifted_decimal)", "text")

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.local import demo, figures, sample_chain
-from shelfsync.local.figures import compare
+from shelfsync.local.comparison import compare, sentence
 from shelfsync.local.mail_catcher import Mail
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
@@ -134,7 +134,7 @@ def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
     shown = (PROJECT / "README.md").read_text(encoding="utf-8")
     synced_lines = "\n".join(figures.sync_lines({**found, "seconds": 33}, requests)).strip()
     assert synced_lines.replace("33 s", "… s") in shown
-    assert figures.comparison_line(result) in shown
+    assert sentence(result) in shown
     assert demo.REPORTED[0] in shown
     sandbox.close()
     engine.dispose()
