@@ -18,9 +18,9 @@ from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts, mutes, outbox
 from shelfsync.alerts.ledger.outbox import Sending
 from shelfsync.alerts.message import body, key, title, urgency
+from shelfsync.alerts.message_retry import AWAY_AFTER, again_after_s, is_kept
 from shelfsync.alerts.route_filter import ROUTE_AWAY, takes
 from shelfsync.alerts.route_times import due as due_at
-from shelfsync.back_off import back_off_s
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.store.metadata import instant
 from shelfsync.store.session_lock import alone
@@ -36,13 +36,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-AGAIN_S, AGAIN_MAX_S = 30.0, 3600.0
-"""The first and the longest wait before a refused message is sent again."""
-KEPT_TRIES = 5
-"""So often a message that may have arrived is tried as it was. Then its alerts go with all else that is due, named a possible repeat; those of
-a pager go as their incident."""
-AWAY_AFTER = 2
-"""After so many refusals the other routes report that this one is away."""
 _LOCK = 7_305_003
 """One process sends at a time: two would send the same message."""
 
@@ -202,9 +195,8 @@ def _send(context: Context, route: AlertRoute, sending: Sending, *, again: bool)
         else:
             log.warning("alerts: the route %s refused %d messages: %s", route.name, len(sending.messages), error)
             known = outbox.failures(connection).get(route.name, (0, ""))[0]
-            again_after_s = back_off_s(known + 1, AGAIN_S, AGAIN_MAX_S)
             arrived = again or channel.opens_incidents(address)  # perhaps; an incident whose key is lost never ends
             unsure = arrived or sending.body.startswith(REPEAT)
-            kept = arrived and known + 1 < KEPT_TRIES
-            outbox.refused(connection, sending, error=error, again_after_s=again_after_s, unsure=unsure, kept=kept)
+            kept, wait_s = arrived and is_kept(known + 1), again_after_s(known + 1)
+            outbox.refused(connection, sending, error=error, again_after_s=wait_s, unsure=unsure, kept=kept)
     return error

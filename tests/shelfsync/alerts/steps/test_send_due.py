@@ -18,6 +18,7 @@ from alert_sending import found, pass_time
 from shelfsync.alerts.channel import REPEAT
 from shelfsync.alerts.ledger import alerts, outbox
 from shelfsync.alerts.ledger.tables import alert
+from shelfsync.alerts.message_retry import KEPT_TRIES
 from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.store import engine as store_engine
@@ -42,7 +43,7 @@ def refused_to_the_end(make_world, chat, **messages):
     chat.refuses = True
     found(context, one="one: late")
     killed(context)
-    for _ in range(send_due.KEPT_TRIES):
+    for _ in range(KEPT_TRIES):
         pass_time(context, 60)
         assert list(found(context, **messages)["refused"]) == ["ops"]
     chat.refuses = False
@@ -439,7 +440,7 @@ def test_an_incident_that_may_have_arrived_keeps_its_key_after_the_last_try(page
     chat.arrived = lose
     assert list(found(pager, one="one: late")["refused"]) == ["pager"]
     chat.arrived = lambda: None
-    for _ in range(send_due.KEPT_TRIES):
+    for _ in range(KEPT_TRIES):
         pass_time(pager, 60)
         assert list(found(pager, one="one: late")["refused"]) == ["pager"]
     chat.refuses = False
