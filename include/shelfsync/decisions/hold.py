@@ -1,7 +1,7 @@
 """A hold: changes that a guard keeps back, and what becomes of them.
 
 - An open hold waits HOLD_HOURS for a person. Then it expires, and its changes stay held.
-- The first decision stands, until a person opens the hold again: `first_decision` has the rules.
+- The first decision stands, until a person opens the hold again (`undecided`, `REOPENED`).
 - An approval lets exactly its values pass, for APPROVAL_HOURS, until the platform has acknowledged them: then it is spent.
 - A newer extract with other rows supersedes the hold. If it has the same rows, the hold stays, with its decision.
 
@@ -14,7 +14,6 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.decisions.first_decision import REOPENED, undecided
 from shelfsync.decisions.state import HoldState, Subject
 
 if TYPE_CHECKING:
@@ -22,6 +21,13 @@ if TYPE_CHECKING:
 
 TIMEOUT = "timeout"
 """The decider of a hold that expired."""
+REOPENED = (HoldState.DECLINED, HoldState.EXPIRED)
+"""The states from which a person may open a hold again. What is approved is sent."""
+
+
+def undecided(state: HoldState) -> tuple[HoldState, ...]:
+    """The states of a hold that a person may still decide so: of an open one anything, of an expired one that it is declined."""
+    return (HoldState.OPEN, HoldState.EXPIRED) if state == HoldState.DECLINED else (HoldState.OPEN,)
 
 
 @dataclass(frozen=True)

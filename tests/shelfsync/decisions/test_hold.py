@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from shelfsync.decisions.first_decision import REOPENED, undecided
-from shelfsync.decisions.hold import Hold, becomes, not_sent
+from shelfsync.decisions.hold import REOPENED, Hold, becomes, not_sent, undecided
 from shelfsync.decisions.state import HoldState, Subject
 
+DECISIONS = (HoldState.APPROVED, HoldState.DECLINED)
 NOON = dt.datetime(2026, 5, 4, 12, tzinfo=dt.UTC)
 OPEN = Hold(
     hold_id=7,
@@ -68,3 +68,18 @@ def test_a_sentence_tells_what_becomes_of_each_hold():
     declined = replace(OPEN, state=HoldState.DECLINED, decided_by="ada")
     assert not_sent(declined) == "hold 7 (store-001 price_change: 3 rows) is declined by ada; nothing of it is sent"
     assert "superseded by the newer extract of run 2" in not_sent(replace(declined, superseded_by=2))
+
+
+@pytest.mark.parametrize(
+    ("state", "decisions", "reopened"),
+    [
+        (HoldState.OPEN, DECISIONS, False),
+        (HoldState.APPROVED, (), False),
+        (HoldState.DECLINED, (), True),
+        (HoldState.EXPIRED, (HoldState.DECLINED,), True),
+        (HoldState.SUPERSEDED, (), False),
+    ],
+)
+def test_the_first_decision_stands_until_a_person_opens_the_hold_again(state, decisions, reopened):
+    assert tuple(one for one in DECISIONS if state in undecided(one)) == decisions
+    assert (state in REOPENED) == reopened

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.decisions.first_decision import REOPENED
+from shelfsync.decisions.hold import REOPENED
 from shelfsync.decisions.ledger.holds import COLUMNS, holds_of, scope
 from shelfsync.decisions.ledger.tables import hold
 from shelfsync.decisions.state import HELD, HoldState, Subject

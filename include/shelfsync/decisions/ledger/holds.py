@@ -1,6 +1,6 @@
 """The table of the holds, and every decision about each, by a person or by time. A decision is never changed.
 
-The rules are in `decisions.hold` and `decisions.first_decision`.
+The rules are in `decisions.hold`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.decisions.first_decision import REOPENED, undecided
-from shelfsync.decisions.hold import Found, Hold
+from shelfsync.decisions.hold import REOPENED, Found, Hold, undecided
 from shelfsync.decisions.ledger.tables import decision, hold
 from shelfsync.decisions.state import HELD, HoldState, Place, Subject
 from shelfsync.errors import DataError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import largest_moves as moves
-from shelfsync.decisions.first_decision import REOPENED
-from shelfsync.decisions.hold import Found, not_sent
+from shelfsync.decisions.hold import REOPENED, Found, not_sent
 from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known
 from shelfsync.decisions.state import HoldState, Subject

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.decisions.first_decision import REOPENED
+from shelfsync.decisions.hold import REOPENED
 from shelfsync.decisions.ledger import approvals
 from shelfsync.decisions.ledger import holds as decided_holds
 from shelfsync.decisions.state import HoldState, Subject
