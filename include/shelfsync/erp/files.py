@@ -22,11 +22,11 @@ from shelfsync.erp.fixed_width import FixedWidth
 from shelfsync.erp.json_lines import JsonLines
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.parquet import ParquetFile
+from shelfsync.erp.rows_of_another_store import refuse
 from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import (
     ConfigurationError,
     IncompleteExtractError,
-    some_of,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class FilesSource:
             with stores.net(vendor):  # what the reader of a chunk throws comes here too
                 for file in store.files:
                     for chunk in self._parts(file, self._settings.chunk_rows, store):
-                        self._check_vendor(file, chunk, vendors_of_files)
+                        refuse(file, self._layout.own_vendors(chunk), self._platform_id(file), vendors_of_files)
                         yield chunk
         expected = true_rows(self._settings.control_file, stores, self._limit, some=len(found) < len(every))
         return self._claim(expected, stores, found)
@@ -183,17 +183,6 @@ class FilesSource:
             store.unterminated += [file.name] if reader.unterminated else []
         elif isinstance(reader, ParquetFile):
             store.metadata_rows += reader.rows
-
-    def _check_vendor(self, file: FoundFile, chunk: Chunk, known: set[str | None]) -> None:
-        """Raises IncompleteExtractError if the rows name another store that has a file of its own: the file may be that store's."""
-        if not (own := self._layout.own_vendors(chunk)):
-            return
-        if others := sorted((own & known) - {self._platform_id(file)}):
-            raise IncompleteExtractError(
-                f"{file.name} has rows of vendor {some_of(map(repr, others))} in its column 'vendor', and its name is that of {file.vendor!r}."
-                " Nothing of it was sent: they would get each other's prices. Let the ERP write each store's rows into its own file; if the"
-                " column means something else, give it another name."
-            )
 
     def _tell(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> None:
         """Logs what a person may not expect of the first workbook that has such a thing: the others are of the same making."""
