@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import re
 import zoneinfo
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
 from shelfsync.promotions.campaign_dates import FaultyError, read_time, shown, stripped
+from shelfsync.promotions.promotion_name import UNUSABLE, read_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +28,6 @@ REASONS = {
 }
 SUBTYPES = {"interface": ("FINAL_PRICE",), "spec": ("FINAL_PRICE", "PERCENTAGE", "ABSOLUTE")}
 """By `promotions.values`: what interface.md names, and what the published specification adds (field notes)."""
-
-_LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
-_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-"""Control characters, and damaged text: an unknown character, or half of one (JSON can escape a half alone)."""
-_NAME_LENGTH_MAX = 1000
 
 
 @dataclass(frozen=True)
@@ -205,7 +199,7 @@ def _head(
         start=start,
         end=end,
         campaign=campaign,
-        display_name=_name(stripped(texts.get("name")), settings.locale),
+        display_name=read_name(stripped(texts.get("name")), settings.locale),
         reason=_word("reason", texts, "COMPETITIVENESS", REASONS[settings.values]),
         type=kind,
         purchased_quantity=counts[0],
@@ -215,30 +209,6 @@ def _head(
         may_overlap=overlap in TRUE or settings.overlap == "later_start_wins",
         pieces=pieces,
     )
-
-
-def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
-    """A JSON map from locale to text, or a text in the locale of the settings."""
-    if raw is None:
-        raise FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
-    names: Any = {locale: raw}
-    if raw.startswith("{"):
-        try:
-            names = json.loads(raw)
-        except (ValueError, RecursionError):
-            raise FaultyError(
-                "name", "name_not_a_map", f"name {shown(raw)} looks like a map of locales and is not valid JSON"
-            ) from None
-    for place, text in names.items():
-        if _LOCALE.fullmatch(place) is None:
-            raise FaultyError("name", "name_locale", f"{shown(place)} is no locale of the form xx_YY")
-        if not isinstance(text, str) or not text.strip() or len(text) > _NAME_LENGTH_MAX or _UNUSABLE.search(text):
-            raise FaultyError(
-                "name", "name_text", f"the name in {place} is empty, too long, damaged, or has a control character"
-            )
-    if not names:
-        raise FaultyError("name", "name_missing", "the promotion has no name in any locale")
-    return tuple(sorted((place, text.strip()) for place, text in names.items()))
 
 
 def _word(field: str, texts: Mapping[str, str | None], default: str, allowed: tuple[str, ...]) -> str:
@@ -293,4 +263,4 @@ def _odd(campaign: str) -> Fault | None:
 
 
 def _is_identifier(text: str) -> bool:
-    return _UNUSABLE.search(text) is None and len(text) <= 255
+    return UNUSABLE.search(text) is None and len(text) <= 255

@@ -1,27 +1,41 @@
-"""Two promotions of one name, vendors and period: the second is shown as `Spring (2)`, and keeps that number while it runs."""
+"""The name of a promotion as the ERP gives it. Of two with one name, vendors and period, the second is shown as `Spring (2)` while it runs."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from shelfsync.promotions.campaign_dates import FaultyError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from shelfsync.promotions.head import Head
-
     Name = tuple[tuple[str, str], ...]
 
 _NUMBER = re.compile(r" \((\d{1,6})\)$")
+_LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
+UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+"""Control characters, and damaged text: an unknown character, or half of one (JSON can escape a half alone)."""
+_LENGTH_MAX = 1000
+
+
+class Headed(Protocol):
+    """What of a head a name needs (`head.Head`)."""
+
+    @property
+    def campaign(self) -> str: ...
+
+    def as_json(self) -> dict[str, object]: ...
 
 
 class Offered(Protocol):
     """A promotion that the ERP wants."""
 
     @property
-    def head(self) -> Head: ...
+    def head(self) -> Headed: ...
 
     @property
     def campaigns(self) -> Collection[str]:
@@ -35,6 +49,30 @@ class Named:
     vendors: tuple[str, ...]
     campaigns: tuple[str, ...]
     header: Mapping[str, object]
+
+
+def read_name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
+    """A JSON map from locale to text, or a text in the locale of the settings."""
+    if raw is None:
+        raise FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
+    names: Any = {locale: raw}
+    if raw.startswith("{"):
+        try:
+            names = json.loads(raw)
+        except (ValueError, RecursionError):
+            raise FaultyError(
+                "name", "name_not_a_map", f"name {shown(raw)} looks like a map of locales and is not valid JSON"
+            ) from None
+    for place, text in names.items():
+        if _LOCALE.fullmatch(place) is None:
+            raise FaultyError("name", "name_locale", f"{shown(place)} is no locale of the form xx_YY")
+        if not isinstance(text, str) or not text.strip() or len(text) > _LENGTH_MAX or UNUSABLE.search(text):
+            raise FaultyError(
+                "name", "name_text", f"the name in {place} is empty, too long, damaged, or has a control character"
+            )
+    if not names:
+        raise FaultyError("name", "name_missing", "the promotion has no name in any locale")
+    return tuple(sorted((place, text.strip()) for place, text in names.items()))
 
 
 def derived_name(display_name: Name, number: int) -> Name:

@@ -25,6 +25,7 @@ from shelfsync.promotions.ledger import rejections as ledger_rejections
 from shelfsync.promotions.normalise import merged, normalise, quarantined, without_what_is_over
 from shelfsync.promotions.promotion_name import Named, derived_from, sent_of
 from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
+from shelfsync.promotions.rejection_retry import is_other_now
 from shelfsync.promotions.schemas import ENTRY, KEPT, RAW
 from shelfsync.promotions.steps import holds
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
@@ -436,8 +437,8 @@ class _Preparation:
             return
         prices = dict(zip(assortment["sku"].to_pylist(), assortment["price"].to_pylist(), strict=True))
         for row in rejected:
-            price, now_known = prices.get(row["sku"]), row["sku"] in prices
-            if (now_known and not row["known"]) or (price is not None and price != row["base_price"]):
+            price, is_known = prices.get(row["sku"]), row["sku"] in prices
+            if is_other_now(price, row["base_price"], is_known=is_known, was_known=row["known"]):
                 self._prepared.again[row["promotion_id"]].add(row["sku"])
 
     def _normalised(self, path: str | None, *vendors: str) -> Normalised:
