@@ -11,20 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from shelfsync.chain_settings import OWN_SECTIONS, OWN_SETTINGS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PREFIX = "SHELFSYNC_CHAINS__"
 MARK = "__"
 """It stands between a name and the chain."""
-OWN_SECTIONS = ("erp", "promotions", "orders", "webhook", "was_alone")
-OWN_SETTINGS = {
-    "platform": ("chain", "client_id", "client_secret", "token"),
-    "sync": ("vendors",),
-    "alerts": ("heartbeat",),
-}
-"""What each chain gives for itself: with another chain's, it would send that chain's prices, to that chain's stores, or take its orders; and a
-monitor that several chains call does not notice that one of them is dead."""
 _DAGS = (
     "alerts_watch",
     "assortment_export",

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from shelfsync import chosen_chain
-from shelfsync.chosen_chain import OWN_SECTIONS, OWN_SETTINGS, chosen, own_names
+from shelfsync.chosen_chain import chosen, own_names
 from shelfsync.errors import ConfigurationError, DataError
-from shelfsync.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -77,9 +76,6 @@ def test_an_error_names_the_setting_of_the_chain_for_which_it_was_made():
     assert str(ConfigurationError("SHELFSYNC_ERP__URL", "it is not set", "Set it.")).startswith("SHELFSYNC_ERP__URL:")
 
 
-def test_every_name_of_a_dag_and_of_an_own_setting_is_known():
+def test_every_name_of_a_dag_is_known():
     dags = {file.stem for file in (PROJECT / "dags").glob("*.py")}
     assert set(chosen_chain._DAGS) == dags - {"housekeeping"}  # which is a word of its own
-    assert set(OWN_SECTIONS) <= set(Settings.model_fields)
-    for section, names in OWN_SETTINGS.items():
-        assert set(names) <= set(Settings.model_fields[section].annotation.model_fields)

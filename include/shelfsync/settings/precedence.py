@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
+from shelfsync.chain_settings import OWN_SECTIONS, OWN_SETTINGS
 from shelfsync.chains import chain_that_was_alone, sections_of
-from shelfsync.chosen_chain import OWN_SECTIONS, OWN_SETTINGS, chain_in_use, variables_of
 from shelfsync.chosen_chain import PREFIX as OF_CHAINS
+from shelfsync.chosen_chain import chain_in_use, variables_of
 from shelfsync.settings.secret_files import Environment
 from shelfsync.settings_file import config_file, read_file
 
