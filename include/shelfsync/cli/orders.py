@@ -182,9 +182,10 @@ def forget(
     force: Force = False,
 ) -> Answer:
     """Remove the personal data of customers for good."""
+    from shelfsync.orders.customer_removal import LENGTH_MIN, is_long_enough
     from shelfsync.orders.steps import lists
-    from shelfsync.orders.steps.forget import LENGTH_MIN, is_long_enough, orders_of
     from shelfsync.orders.steps.forget import forget as forget_customers
+    from shelfsync.orders.steps.forget import orders_of
     from shelfsync.orders.steps.take_events import take
 
     if not order and customer is None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from order_cases import CASES, ROWS
-from shelfsync.orders.picking_result import ROW_COLUMNS
+from shelfsync.orders.picking_table import ROW_COLUMNS
 from shelfsync.settings import OrdersSettings
 
 PROJECT = Path(__file__).resolve().parents[3]

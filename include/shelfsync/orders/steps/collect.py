@@ -16,7 +16,8 @@ from shelfsync.erp import database_message
 from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.ledger import picking
-from shelfsync.orders.picking_result import ROW_COLUMNS, ROW_COLUMNS_NEEDED, UnreadableResultError, gathered
+from shelfsync.orders.picking_result import UnreadableResultError
+from shelfsync.orders.picking_table import ROW_COLUMNS, ROW_COLUMNS_NEEDED, gathered
 from shelfsync.orders.steps.receive import Prepared, prepared, store
 
 if TYPE_CHECKING:

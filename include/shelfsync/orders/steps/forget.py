@@ -14,6 +14,7 @@ from partner_api import json_values
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.inbox.events import event, forget_identities
 from shelfsync.inbox.personal_data import split_personal_data
+from shelfsync.orders.customer_removal import LENGTH_MIN, is_about, is_long_enough
 from shelfsync.orders.encryption import KEY, CustomerCipher
 from shelfsync.orders.ledger.orders import lock_all
 from shelfsync.orders.ledger.tables import customer_order, hand_over
@@ -23,17 +24,13 @@ from shelfsync.orders.steps.take_events import take
 from shelfsync.orders.warehouse import record as warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
-
-LENGTH_MIN = 4
-"""Fewer characters would be found in too many customers."""
-_BETWEEN = str.maketrans("", "", " -()/.\t")
 
 
 def orders_of(context: Context, text: str) -> list[str]:
@@ -46,18 +43,12 @@ def orders_of(context: Context, text: str) -> list[str]:
     cipher = CustomerCipher(context.settings.orders)
     if not cipher:
         raise ConfigurationError(KEY, "is not set, so no customer can be found", "Set it, or name the orders.")
-    wanted = _plain(text)
     with context.engine.connect() as connection:
         return [
             order_id
             for order_id, encrypted in warehouse.all_encrypted_customers(connection)
-            if any(wanted in _plain(value) for value in _values(cipher.decrypt(encrypted)))
+            if is_about(text, cipher.decrypt(encrypted))
         ]
-
-
-def is_long_enough(text: str) -> bool:
-    """Whether what is compared has enough characters."""
-    return len(_plain(text)) >= LENGTH_MIN
 
 
 def forget(context: Context, order_ids: Sequence[str]) -> dict[str, Any]:
@@ -117,19 +108,3 @@ def _handed_over(connection: Connection, order_ids: Sequence[str]) -> Sequence[A
         .order_by(hand_over.c.hand_over_id)
     )
     return connection.execute(query).all()
-
-
-def _values(value: Any) -> Iterator[str]:
-    """Every scalar in it, as text."""
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _values(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _values(inner)
-    elif value is not None:
-        yield str(value)
-
-
-def _plain(text: str) -> str:
-    return text.translate(_BETWEEN).casefold()

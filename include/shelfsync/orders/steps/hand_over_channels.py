@@ -23,7 +23,7 @@ def open_channel(settings: Settings) -> HandOverChannel | None:
     if not chosen.hands_over:
         return None
     if chosen.hand_over == "outbox":
-        from shelfsync.orders.steps.outbox_table import Outbox
+        from shelfsync.orders.steps.hand_over_table import Outbox
 
         url = chosen.hand_over_url or settings.erp.url
         if url is None:

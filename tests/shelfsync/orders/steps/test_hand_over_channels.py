@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.hand_over_channel import Document
 from shelfsync.orders.ledger import handovers
-from shelfsync.orders.steps.outbox_table import Outbox
+from shelfsync.orders.steps.hand_over_table import Outbox
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
 ORDERS = BACKUP.with_name("orders.md")
