@@ -20,7 +20,8 @@ OF_MUTE = sa.and_(
     alert_mute.c.kind == alert.c.kind, sa.or_(alert_mute.c.subject.is_(None), alert_mute.c.subject == alert.c.subject)
 )
 """A mute that is about an alert."""
-MUTED = sa.exists().where(alert.c.alert_id == _MESSAGE.alert_id, OF_MUTE, alert_mute.c.until_at > instant())
+_NOW = sa.and_(OF_MUTE, alert_mute.c.until_at > instant())
+MUTED = sa.exists().where(alert.c.alert_id == _MESSAGE.alert_id, _NOW)
 """Whether a person has muted the alert of a message."""
 
 
@@ -37,6 +38,11 @@ def mutes(connection: Connection) -> list[dict[str, Any]]:
     """What is muted now."""
     statement = sa.select(alert_mute).where(alert_mute.c.until_at > instant()).order_by(alert_mute.c.mute_id)
     return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def muted_alerts(connection: Connection) -> set[int]:
+    """The open alerts that are muted now."""
+    return set(connection.execute(sa.select(alert.c.alert_id).where(alert.c.closed_at.is_(None), _NOW)).scalars())
 
 
 def hold_muted(connection: Connection, next_at: Mapping[str, dt.datetime]) -> None:

@@ -121,7 +121,7 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
     """Adds a message for each route and open alert that it takes, and for each alert that closed after a route had reported it."""
     routes, zone = list(routes), context.settings.time_zone
     now = connection.execute(sa.select(instant())).scalar_one()
-    muted = {(row["kind"], row["subject"]) for row in mutes.mutes(connection)}
+    muted = mutes.muted_alerts(connection)
     worse = outbox.worse(connection)  # an escalation about what is new waits anew
     rows = [
         {
@@ -134,7 +134,7 @@ def _owe(connection: Connection, context: Context, routes: Iterable[AlertRoute])
             ),
         }
         for row in alerts.open_alerts(connection, KINDS)
-        if not muted & {(row["kind"], None), (row["kind"], row["subject"])}
+        if row["alert_id"] not in muted
         for route in routes
         if takes(route, row["kind"], row["subject"])
     ]
