@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import Answer, Reason, User, command, opened, read_duration, subgroup, user_or
+from shelfsync.cli.acting_user import user_or
+from shelfsync.cli.command import Answer, Reason, User, command, opened, subgroup
+from shelfsync.cli.times import read_duration
 from shelfsync.errors import DataError, PartlyFailedError
 
 app = subgroup("What is wrong now, and the messages about it.")

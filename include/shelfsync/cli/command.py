@@ -9,11 +9,9 @@ import contextlib
 import contextvars
 import datetime as dt
 import functools
-import getpass
 import inspect
 import json
 import logging
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,9 +21,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
 from shelfsync.chosen_chain import chain_in_use, choose, own_names
+from shelfsync.cli.times import read_past
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError
 from shelfsync.exit_codes import ExitCode
-from shelfsync.explain.explanation import asked_instant
 from shelfsync.invisible_characters import plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
@@ -228,39 +226,6 @@ def _reject_too_large(options: dict[str, Any]) -> None:
 
 _NUMBER_MAX = 2**63 - 1
 """The largest number of a row in PostgreSQL."""
-_DURATION_MAX = dt.timedelta(days=3650)
-_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
-
-
-def read_instant(text: str) -> dt.datetime:
-    """An ISO instant, in UTC; of the chain's zone where no offset is given."""
-    from shelfsync.settings import read_settings
-
-    zone = read_settings().time_zone
-    try:
-        return display.read_instant(text, zone)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def read_past(text: str) -> dt.datetime:
-    """The end of a past instant, in UTC: see `asked_instant`."""
-    from shelfsync.settings import read_settings
-
-    zone = read_settings().time_zone
-    try:
-        return asked_instant(text, zone)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def read_duration(text: str) -> dt.timedelta:
-    """`90m`, `4h`, `2d`; ten years at most."""
-    found = re.fullmatch(r"\s*(\d{1,7})\s*(m|min|h|d)\s*", text)
-    duration = dt.timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
-    if duration is None or duration > _DURATION_MAX:
-        raise typer.BadParameter(f"{text!r} is no duration of at most {_DURATION_MAX.days}d; write 90m, 4h or 2d")
-    return duration
 
 
 def confirm(lines: Sequence[str], question: str) -> None:
@@ -271,11 +236,6 @@ def confirm(lines: Sequence[str], question: str) -> None:
         typer.confirm(question, abort=True, err=True)
     except typer.Abort:
         raise DataError("nothing was approved; a script adds --yes") from None
-
-
-def user_or(name: str | None) -> str:
-    """The acting user: the name given, or the user of this machine."""
-    return name or getpass.getuser()
 
 
 def of_platform(given: Any) -> Any:

@@ -7,20 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shelfsync.cli.command import (
-    Answer,
-    At,
-    DryRun,
-    Force,
-    Reason,
-    Skus,
-    User,
-    Vendor,
-    of_platform,
-    opened,
-    read_duration,
-    user_or,
-)
+from shelfsync.cli.acting_user import user_or
+from shelfsync.cli.command import Answer, At, DryRun, Force, Reason, Skus, User, Vendor, of_platform, opened
+from shelfsync.cli.times import read_duration
 
 Scoped = Annotated[
     str | None, typer.Argument(metavar="VENDOR", callback=of_platform, help="The platform's identifier of the store.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
+from shelfsync.cli.acting_user import user_or
 from shelfsync.cli.command import (
     Answer,
     OneVendor,
@@ -21,10 +22,9 @@ from shelfsync.cli.command import (
     command,
     confirm,
     opened,
-    read_duration,
     subgroup,
-    user_or,
 )
+from shelfsync.cli.times import read_duration
 from shelfsync.decisions.state import Place
 from shelfsync.errors import DataError
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shelfsync.cli.command import Answer, Reason, User, Vendor, opened, progress, user_or
+from shelfsync.cli.acting_user import user_or
+from shelfsync.cli.command import Answer, Reason, User, Vendor, opened, progress
 from shelfsync.cli.control import required
 from shelfsync.errors import DataError
 

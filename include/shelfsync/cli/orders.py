@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync import display
-from shelfsync.cli.command import (
-    Answer,
-    DryRun,
-    Force,
-    Limit,
-    OneVendor,
-    Vendor,
-    command,
-    opened,
-    read_instant,
-    subgroup,
-)
+from shelfsync.cli.command import Answer, DryRun, Force, Limit, OneVendor, Vendor, command, opened, subgroup
+from shelfsync.cli.times import read_instant
 from shelfsync.errors import DataError, PartlyFailedError
 
 if TYPE_CHECKING:

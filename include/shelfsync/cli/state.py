@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from shelfsync.cli.command import Answer, DryRun, Replace, User, command, opened, subgroup, user_or
+from shelfsync.cli.acting_user import user_or
+from shelfsync.cli.command import Answer, DryRun, Replace, User, command, opened, subgroup
 from shelfsync.store.named_file import NamedFile
 
 app = subgroup("Move decisions, pauses, orders and baselines into a new database, also from one of another version.")

@@ -6,11 +6,9 @@ import re
 from collections import defaultdict
 
 import pytest
-import typer
 
 from command_tree import ROOT, commands, options, parse
 from shelfsync.cli.app import run
-from shelfsync.cli.command import read_duration, read_instant
 from shelfsync.exit_codes import ExitCode
 
 COMMANDS = dict(commands())
@@ -81,18 +79,6 @@ def test_an_option_has_one_meaning():
 def test_every_command_but_those_of_the_stack_and_of_agents_prints_json_and_can_be_quiet(words):
     own = {"--json", "--quiet", "--verbose", "-v"} & set(options(COMMANDS[words]))
     assert own == (set() if words[0] in {"up", "down", "demo", "mcp"} else {"--json", "--quiet", "--verbose", "-v"})
-
-
-@pytest.mark.parametrize("text", ["99999999999d", "9999999d", "3651d", "5", "h", ""])
-def test_a_duration_that_is_none_or_longer_than_any_is_rejected(text):
-    with pytest.raises(typer.BadParameter, match="no duration of at most 3650d"):
-        read_duration(text)
-
-
-@pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-12:00", "noon"])
-def test_an_instant_that_no_clock_shows_is_rejected(text):
-    with pytest.raises(typer.BadParameter, match="is no instant"):
-        read_instant(text)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from shelfsync.cli.command import read_past
+from shelfsync.cli.times import read_past
 
 
 @pytest.mark.slow
