@@ -15,19 +15,20 @@ from shelfsync import display, hold_subjects, metrics
 from shelfsync.chains import chain_names
 from shelfsync.context import Context
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 from shelfsync.local.database_of_its_own import databases
 from shelfsync.migrations.upgrade import is_current, upgrade
+from shelfsync.missing_database import open_ready
 from shelfsync.platform import client as platform
 from shelfsync.required_chain import require_chain
 from shelfsync.store.database_owner import claim
-from shelfsync.store.engine import create_beside, create_engine, is_missing_beside, libpq_url
+from shelfsync.store.engine import create_engine, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from sqlalchemy.engine import Engine
 
@@ -57,10 +58,10 @@ def open_app(
     with contextlib.ExitStack() as stack:
         own, shared = stack.enter_context(databases(settings))
         ready = upgrade if migrate else _require_current
-        engine = _ready(own, stack, ready, chain=settings.place_of_its_own, create=begins and migrate)
+        engine = open_ready(own, stack, ready, chain=settings.place_of_its_own, create=begins and migrate)
         if settings.chain is not None:
             claim(engine, settings.chain)
-        limits = engine if shared == own or not migrate else _ready(shared, stack, upgrade)
+        limits = engine if shared == own or not migrate else open_ready(shared, stack, upgrade)
         yield assemble(
             settings, engine, limits=limits, clock=clock or SystemClock(), closing=stack, read_only=read_only
         )
@@ -76,29 +77,6 @@ def open_database(settings: Settings) -> Iterator[tuple[Engine, Lake]]:
         yield engine, Lake(settings.lake)
 
 
-def _ready(
-    address: str,
-    stack: contextlib.ExitStack,
-    ready: Callable[[Engine], None],
-    *,
-    chain: str | None = None,
-    create: bool = False,
-) -> Engine:
-    """An engine on a database that `ready` accepts. `chain`: whose own it is; `create`: it is created if it is not there."""
-    engine = create_engine(address)
-    stack.callback(engine.dispose)
-    try:
-        ready(engine)
-    except ShelfsyncError:
-        if chain is None or not is_missing_beside(engine.url, chain):
-            raise
-        if not create:
-            raise _no_database(engine, chain) from None
-        create_beside(engine.url, chain)
-        ready(engine)
-    return engine
-
-
 def _require_current(engine: Engine) -> None:
     """A ConfigurationError if the database is not of this version already."""
     if not is_current(engine):
@@ -107,14 +85,6 @@ def _require_current(engine: Engine) -> None:
             "the tables in this database are not those of this version, and a process that only reads changes none",
             "Run `shelfsync check` with this version first.",
         )
-
-
-def _no_database(engine: Engine, chain: str) -> ConfigurationError:
-    return ConfigurationError(
-        "SHELFSYNC_CHAIN",
-        f"there is no database {engine.url.database}, and a new one would not know what was sent for the chain {chain}",
-        f"If the chain is new, run `shelfsync --chain {chain} check`, which creates it; if not, let an administrator give the database its name back.",
-    )
 
 
 def assemble(
