@@ -14,11 +14,11 @@ from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
 from shelfsync.chains import chain_names
 from shelfsync.context import Context
+from shelfsync.databases import databases
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
-from shelfsync.local.database_of_its_own import databases
 from shelfsync.migrations.upgrade import is_current, upgrade
 from shelfsync.missing_database import open_ready
 from shelfsync.platform import client as platform

@@ -1,4 +1,4 @@
-"""The chain that a process or a block works for, and how a text names what is that chain's own.
+"""The chain that a process or a block works for.
 
 This is below everything else, so that an error knows its chain where it is made.
 """
@@ -6,12 +6,9 @@ This is below everything else, so that an error knows its chain where it is made
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
-
-from shelfsync.chain_settings import OWN_SECTIONS, OWN_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,20 +16,6 @@ if TYPE_CHECKING:
 PREFIX = "SHELFSYNC_CHAINS__"
 MARK = "__"
 """It stands between a name and the chain."""
-_DAGS = (
-    "alerts_watch",
-    "assortment_export",
-    "catalog_delta_sync",
-    "catalog_full_sync",
-    "catalog_holds",
-    "catalog_recover",
-    "catalog_urgent_sync",
-    "orders_fulfilment",
-    "orders_history",
-    "promotions_recover",
-    "promotions_sync",
-)
-
 _chosen: ContextVar[str | None] = ContextVar("chain", default=None)
 
 
@@ -61,13 +44,6 @@ def variables_of(name: str) -> str:
     return f"{PREFIX}{name.upper()}__"
 
 
-_OWN = re.compile(
-    rf"\bSHELFSYNC_((?:{'|'.join(section.upper() for section in OWN_SECTIONS)})__\w+"
-    + "".join(f"|{section}__{name}".upper() for section, names in OWN_SETTINGS.items() for name in names)
-    + r")\b"
-)
-_BY_NAME = re.compile(rf"(?<!#)\b({'|'.join(_DAGS)}|shelfsync_(?:platform|erp|webhook))\b(?!{MARK})")
-_COMMAND = re.compile(r"(`|\bnext: )shelfsync (?!--chain|chains\b)")
 _alone: list[Callable[[], str | None]] = []
 
 
@@ -84,14 +60,3 @@ def keeps_names(chain: str | None) -> bool:
 def of_chain(name: str, chain: str | None) -> str:
     """What a chain's own DAG, connection or asset is called; the name alone in an installation without chains, and for the chain that was alone."""
     return name if keeps_names(chain) else f"{name}{MARK}{chain}"
-
-
-def own_names(text: str, chain: str | None) -> str:
-    """The text with the variables, DAGs, connections and commands of this chain, where it names those of an installation without chains.
-
-    Another chain's would not be read, so who follows such a text would change nothing, or another chain.
-    """
-    if chain is None:
-        return text
-    text = _COMMAND.sub(rf"\1shelfsync --chain {chain} ", _OWN.sub(rf"{variables_of(chain)}\1", text))
-    return text if _BY_NAME.search(text) is None or keeps_names(chain) else _BY_NAME.sub(rf"\1{MARK}{chain}", text)

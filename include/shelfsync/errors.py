@@ -8,7 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from shelfsync.chosen_chain import chain_in_use, own_names
+from shelfsync.chain_names_in_text import own_names
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.exit_codes import ExitCode
 from shelfsync.secret_mask import mask
 

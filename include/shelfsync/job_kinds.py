@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from partner_api.jobs import FINISHED
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.platform.jobs.ended_status import ENDED
 from shelfsync.platform.jobs.job import Answer, JobKind
 from shelfsync.platform.jobs.poll_times import PollTimes
 from shelfsync.platform.jobs.table import Kind
@@ -29,7 +30,7 @@ def _pace(settings: Settings, deadline_s: float) -> PollTimes:
 
 CATALOG = JobKind(
     kind=Kind.CATALOG,
-    ended=frozenset({"COMPLETED", "FAILED"}),
+    ended=ENDED,
     has_event=True,
     pace=lambda settings: _pace(settings, settings.sync.job_deadline_s),
     has_status_call=lambda settings: bool(settings.platform.job_status_path),
@@ -40,7 +41,7 @@ CATALOG = JobKind(
 )
 EXPORT = JobKind(
     kind=Kind.EXPORT,
-    ended=frozenset({"COMPLETED", "FAILED"}),
+    ended=ENDED,
     has_event=True,
     pace=lambda settings: _pace(settings, settings.export.deadline_s),
     has_status_call=lambda settings: bool(settings.platform.job_status_path),

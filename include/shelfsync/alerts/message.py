@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync import display
 from shelfsync.alerts.kind import KINDS, Severity
-from shelfsync.chosen_chain import own_names
+from shelfsync.chain_names_in_text import own_names
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import display
-from shelfsync.decisions.largest_moves import lines as move_lines
+from shelfsync.decisions.held_row_order import lines as move_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,7 +20,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shelfsync import display
-from shelfsync.chosen_chain import chain_in_use, choose, own_names
+from shelfsync.chain_names_in_text import own_names
+from shelfsync.chosen_chain import chain_in_use, choose
 from shelfsync.cli.times import read_past
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError
 from shelfsync.exit_codes import ExitCode

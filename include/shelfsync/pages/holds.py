@@ -11,7 +11,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
-from shelfsync.decisions.largest_moves import ORDERS
+from shelfsync.decisions.held_row_order import ORDERS
 from shelfsync.decisions.ledger.holds import HOLDS as EVERY
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.decisions.steps import lists

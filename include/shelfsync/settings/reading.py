@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from shelfsync.chain_names_in_text import own_names
 from shelfsync.chains import names_in, sections_of
-from shelfsync.chosen_chain import chain_in_use, own_names
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.errors import ConfigurationError
 from shelfsync.required_chain import require_chain
 from shelfsync.secret_mask import MASK, in_address, in_service, mask

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger.tables import alert, alert_look, alert_message
-from shelfsync.chosen_chain import chain_in_use, own_names
+from shelfsync.chain_names_in_text import own_names
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, instant
 

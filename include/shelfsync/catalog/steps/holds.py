@@ -14,7 +14,7 @@ from shelfsync.catalog.guards.held_changes import identity, without_held
 from shelfsync.catalog.ledger import batches, extracts, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
-from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions import held_row_order as moves
 from shelfsync.decisions.hold import not_sent
 from shelfsync.decisions.ledger import holds
 from shelfsync.decisions.ledger.holds import known

@@ -21,7 +21,7 @@ from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
-from shelfsync.decisions.largest_moves import ordered
+from shelfsync.decisions.held_row_order import ordered
 from shelfsync.errors import DataError
 from shelfsync.platform.rate_limit.forecast import Requests
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import display
-from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions import held_row_order as moves
 from shelfsync.decisions.ledger import hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known as known_hold
 from shelfsync.decisions.state import HoldState

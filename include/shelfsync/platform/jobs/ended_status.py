@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shelfsync.platform.jobs.job import JobKind
 
+ENDED = frozenset({"COMPLETED", "FAILED"})
+"""The interface's words for a job that has ended (3.3). A kind of job may have further ones (`JobKind.ended`)."""
 AT_WORK = frozenset(
     {
         *("QUEUED", "IN_PROGRESS"),  # the interface's (3.3); the others are usual words for the same

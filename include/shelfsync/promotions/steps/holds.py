@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.decisions import largest_moves as moves
+from shelfsync.decisions import held_row_order as moves
 from shelfsync.decisions.hold import REOPENED, Found, not_sent
 from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known

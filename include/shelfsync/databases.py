@@ -1,4 +1,4 @@
-"""Without an address in the settings, shelfsync starts a PostgreSQL of its own in the state folder."""
+"""Which database has the ledger, and which counts requests. Without an address, a PostgreSQL of its own is started in the state folder."""
 
 from __future__ import annotations
 

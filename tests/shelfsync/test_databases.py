@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shelfsync.local.database_of_its_own import databases
+from shelfsync.databases import databases
 from shelfsync.settings import Settings
 
 NAMED, OTHER = "postgresql://u@named/ledger", "postgresql://u@other/limits"

@@ -1,4 +1,4 @@
-"""The moves of a price in held rows, the largest first."""
+"""The order of held rows: by the move of the price, the largest first, by value, or by SKU."""
 
 from __future__ import annotations
 
