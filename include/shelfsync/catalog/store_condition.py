@@ -74,7 +74,8 @@ def condition(row: Row, *, late_s: float) -> Condition:
 
 def shows_the_erp(row: Row) -> bool:
     """Whether every value of the last reading that can be sent has arrived. What the platform rejects is no such value."""
-    known = row["acknowledged_at"] is not None and row["pending"] is not None and not fails(row)
+    read = row["last_state"] is not None and row["acknowledged_at"] is not None
+    known = read and row["pending"] is not None and not fails(row)
     return known and not row["held"] and not any(row[name] for name in _ON_THE_WAY)
 
 

@@ -32,6 +32,7 @@ LATE_S = 1800
         ({"in_flight": 1, "at_work": True, "last_state": "open"}, Condition.AT_WORK),
         ({"unconfirmed": 1}, Condition.AT_WORK),
         ({"acknowledged_at": None, "last_state": None}, Condition.AT_WORK),
+        ({"last_state": None}, Condition.AT_WORK),  # a loaded baseline: no run of this database has read the store yet
         ({"last_state": "failed", "error": "no", "pending": 9, "oldest_unacknowledged_s": 1e9}, Condition.FAILING),
         ({"last_state": "busy", "error": "no", "consecutive_failures": 9}, Condition.FAILING),
         ({"last_state": "busy", "error": "no"}, Condition.RIGHT),
