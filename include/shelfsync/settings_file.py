@@ -23,6 +23,11 @@ def _default_home() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "shelfsync"
 
 
+def local_command(name: str) -> str:
+    """`make up` in the project; `shelfsync up` where a wheel is installed, which brings no Makefile."""
+    return f"{'make' if _IN_PLACE else 'shelfsync'} {name}"
+
+
 HOME = _default_home()
 FILE = "shelfsync.toml"
 

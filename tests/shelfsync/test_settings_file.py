@@ -19,6 +19,12 @@ def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_
     assert settings._default_home() == Path.home() / ".local" / "state" / "shelfsync"
 
 
+@pytest.mark.parametrize(("in_place", "typed"), [(True, "make down"), (False, "shelfsync down")])
+def test_what_a_person_types_without_a_makefile_is_a_command_of_the_wheel(monkeypatch, in_place, typed):
+    monkeypatch.setattr(settings, "_IN_PLACE", in_place)
+    assert settings.local_command("down") == typed
+
+
 @pytest.mark.parametrize(
     ("content", "mode", "says"),
     [

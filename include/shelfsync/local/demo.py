@@ -33,6 +33,7 @@ from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings
 from shelfsync.settings.storage_fault import as_its_setting
+from shelfsync.settings_file import local_command
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
@@ -335,7 +336,7 @@ def main() -> int:
     for line in (
         *figures.lines(result),
         "",
-        "`make up` (installed from wheels: `shelfsync up`) leaves all of it running; then",
+        f"`{local_command('up')}` leaves all of it running; then",
         *steps,
     ):
         print(line)  # noqa: T201

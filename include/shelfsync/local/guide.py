@@ -18,6 +18,7 @@ from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import airflow_home, postgres_binaries, sample_chain, services
 from shelfsync.local.sandbox_control import CHAIN
+from shelfsync.settings_file import local_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +122,7 @@ def erp_url(place: Place) -> str:
         text = (place.home / sample_chain.CONFIG).read_text("utf-8")
     except FileNotFoundError:
         raise ShelfsyncError(
-            f"{place.home / sample_chain.CONFIG} is gone. Write it again by: make down, make up"
+            f"{place.home / sample_chain.CONFIG} is gone. Write it again by: {local_command('down')}, {local_command('up')}"
         ) from None
     return str(tomllib.loads(text)["erp"]["url"]).replace("postgresql+psycopg://", "postgresql://", 1)
 

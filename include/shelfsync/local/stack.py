@@ -35,6 +35,7 @@ from shelfsync.local.services import (
 )
 from shelfsync.local.state_folder import kept_secret, write_whole
 from shelfsync.local.supervisor import SILENT_S, ServiceFailedError, Supervisor
+from shelfsync.settings_file import local_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -264,7 +265,7 @@ def _alone_here(place: Place, what: str) -> Iterator[None]:
         if not lock.take():
             other = living(place) or {}
             raise ShelfsyncError(
-                f"`{other.get('what')}` (process {other.get('pid')}) is running in {place.home}. Stop it first: make down"
+                f"`{other.get('what')}` (process {other.get('pid')}) is running in {place.home}. Stop it first: {local_command('down')}"
             )
         write_whole(place.run / "stack.json", json.dumps({"what": what, "pid": os.getpid()}))
         yield

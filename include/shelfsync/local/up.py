@@ -29,7 +29,7 @@ from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.secret_mask import mask_streams
 from shelfsync.settings import read_settings
 from shelfsync.settings.storage_fault import as_its_setting
-from shelfsync.settings_file import config_file
+from shelfsync.settings_file import config_file, local_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,12 +146,12 @@ def up(settings: Settings, *, platform: str | None = None, sandbox: bool = False
     if other := living(place):
         if other.get("what") != WHAT or not ready.is_file():
             raise ShelfsyncError(
-                f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: make down"
+                f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: {local_command('down')}"
             )
         running = guide.Running(**json.loads(ready.read_text("utf-8")))
         if sandbox if running.sandbox is None else platform is not None:
             raise ShelfsyncError(
-                f"Everything is up already in {place.home}, and sends to {running.sends_to}. Stop it first: make down"
+                f"Everything is up already in {place.home}, and sends to {running.sends_to}. Stop it first: {local_command('down')}"
             )
         echo("everything is up already")
         _show(place, running, echo)
@@ -208,7 +208,7 @@ def _show(place: Place, running: guide.Running, echo: Callable[[str], None]) -> 
     for line in guide.lines(place, running):
         echo(line)
     echo("")
-    echo("stop it with: make down")
+    echo(f"stop it with: {local_command('down')}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
