@@ -14,17 +14,17 @@ from partner_api.session import Clock, SystemClock
 from shelfsync import display, hold_subjects, metrics
 from shelfsync.chains import chain_names
 from shelfsync.context import Context
-from shelfsync.databases import databases
+from shelfsync.databases import databases, is_there
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.inbox.events import subscribed
 from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
-from shelfsync.migrations.upgrade import is_current, upgrade
+from shelfsync.migrations.upgrade import has_revision, is_current, upgrade
 from shelfsync.missing_database import open_ready
 from shelfsync.platform import client as platform
 from shelfsync.required_chain import require_chain
-from shelfsync.store.database_owner import claim
-from shelfsync.store.engine import create_engine, libpq_url
+from shelfsync.store.database_owner import claim, require_owner
+from shelfsync.store.engine import create_engine, is_missing_beside, libpq_url
 from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
@@ -49,16 +49,17 @@ def open_app(
     """A context for as long as the block lasts. Without a database address, an embedded server runs for as long.
 
     `read_only`: its client sends no request that changes the platform. `migrate=False`: a database of another version is an error.
-    `begins`: a person begins with a chain, so its database is created if it is not there; for everything else that is a ConfigurationError.
+    `begins`: a person begins, so a database that is not there is created; for everything else that is a ConfigurationError.
     So it is if the installation has chains and the settings are those of none.
     """
     require_chain(settings.chain, chain_names())
+    creates = begins and migrate
     if not metrics.listened_to() and (sinks := settings.metrics.sinks(settings.chain)):
         metrics.use(metrics.Several(*sinks))
     with contextlib.ExitStack() as stack:
-        own, shared = stack.enter_context(databases(settings))
+        own, shared = stack.enter_context(databases(settings, create=creates))
         ready = upgrade if migrate else _require_current
-        engine = open_ready(own, stack, ready, chain=settings.place_of_its_own, create=begins and migrate)
+        engine = open_ready(own, stack, ready, chain=settings.place_of_its_own, create=creates)
         if settings.chain is not None:
             claim(engine, settings.chain)
         limits = engine if shared == own or not migrate else open_ready(shared, stack, upgrade)
@@ -75,6 +76,31 @@ def open_database(settings: Settings) -> Iterator[tuple[Engine, Lake]]:
         engine = create_engine(own)
         stack.callback(engine.dispose)
         yield engine, Lake(settings.lake)
+
+
+@contextlib.contextmanager
+def open_for_dry_run(settings: Settings) -> Iterator[tuple[Engine | None, Lake]]:
+    """The same with tables of this version. No engine: there is no database, or none of shelfsync's tables is in it. Nothing is created.
+
+    A ConfigurationError if the tables are of another version, or the database is another chain's.
+    """
+    require_chain(settings.chain, chain_names())
+    if not is_there(settings):
+        yield None, Lake(settings.lake)
+        return
+    with open_database(settings) as (engine, lake):
+        try:
+            has_tables = has_revision(engine)
+        except ShelfsyncError:
+            chain = settings.place_of_its_own
+            if chain is None or not is_missing_beside(engine.url, chain):
+                raise
+            has_tables = False
+        if has_tables:
+            _require_current(engine)
+            if settings.chain is not None:
+                require_owner(engine, settings.chain)
+        yield engine if has_tables else None, lake
 
 
 def _require_current(engine: Engine) -> None:

@@ -352,8 +352,8 @@ def only_reading() -> Iterator[None]:
 def opened(*, read_only: bool = False, reports: bool = False, begins: bool = False) -> Iterator[Context]:
     """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform.
 
-    `reports`: the command prints the report of a run, so what is in it is not logged besides. `begins`: a person begins with a chain by this
-    command, so it creates the chain's database.
+    `reports`: the command prints the report of a run, so what is in it is not logged besides. `begins`: a person begins by this command, so it
+    creates the database of the state folder or the chain if it is not there.
     """
     from shelfsync import logs
     from shelfsync.app import open_app

@@ -65,17 +65,27 @@ def save(file: Written, unfinished: Unfinished = False, replace: Replace = False
 
 @command(app, "shelfsync state load shelfsync.state --dry-run", "shelfsync state load shelfsync.state --user ada")
 def load(file: Read, without_customers: WithoutCustomers = False, dry_run: DryRun = False, user: User = None) -> Answer:
-    """Load a saved state into an empty database. The whole file is checked before one row is written; a second time does nothing."""
+    """Load a saved state into an empty database. The whole file is checked before one row is written; a second time does nothing.
+
+    --dry-run checks file, database and lake, and creates nothing.
+    """
+    from shelfsync.app import open_for_dry_run
     from shelfsync.orders.encryption import CustomerCipher
-    from shelfsync.saved_state.load import checked
+    from shelfsync.saved_state.load import can_load, checked
     from shelfsync.saved_state.load import load as write
     from shelfsync.settings import read_settings
 
     settings = read_settings()
     reads = CustomerCipher(settings.orders).reads
     plan = checked(file, chain=settings.chain, reads=reads, without_customers=without_customers)
-    with opened(read_only=True, begins=True) as context:
-        done = write(context.engine, context.lake, file, plan, who=user_or(user), dry_run=dry_run)
+    if dry_run:
+        with open_for_dry_run(settings) as (engine, lake):
+            done = can_load(engine, lake, file, plan)
+        if engine is None:
+            plan.notes.append("the database has no tables of shelfsync yet: `state load` without --dry-run makes them")
+    else:
+        with opened(read_only=True, begins=True) as context:
+            done = write(context.engine, context.lake, file, plan, who=user_or(user))
     data = {"loaded": done and not dry_run, "rows": plan.rows, "files": plan.manifest.files, "notes": plan.notes}
     if not done:
         return Answer(data, [f"{file} was loaded into this database before; nothing was done"])

@@ -91,7 +91,7 @@ def plan(vendor: Vendors = None, full: Full = False, out: Out = None, replace: R
     vendors, columns = tuple(vendor or ()), ColumnReadings()
     if out is not None:
         named(out, replace=replace).check()
-    with opened(read_only=True, reports=True, begins=True) as context:
+    with opened(read_only=True, reports=True) as context:
         check_all(context, vendors)
         found = [*vendor_warnings(context, context.open_erp().stores(), vendors), *column_warnings(context)]
         run_id = _open_run(context, _kind(full), vendors, dry_run=True)
@@ -142,7 +142,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
                 "it is about every vendor and every change; leave out the others", param_hint="--watch"
             )
         return _watch()
-    with opened(reports=True, begins=True) as context, showing_holds(context, _of_vendors(vendors)):
+    with opened(reports=True) as context, showing_holds(context, _of_vendors(vendors)):
         with _beginning(context, _kind(full), vendors, skus):
             check_all(context, vendors)
             if skus:

@@ -107,6 +107,11 @@ class EmbeddedPostgres:
             users.release()
         return unused
 
+    @property
+    def exists(self) -> bool:
+        """Whether its data is there. Nothing is created, not even the state folder."""
+        return self._cluster.data.is_dir()
+
     def status(self) -> Status:
         """Looks at the data folder and the process that works in it."""
         cluster = self._cluster

@@ -55,6 +55,12 @@ def is_current(engine: Engine) -> bool:
             return False
 
 
+def has_revision(engine: Engine) -> bool:
+    """Whether some version of shelfsync made tables in this database."""
+    with reached(engine) as connection:
+        return _revision(connection) is not None
+
+
 def _config() -> Config:
     from alembic.config import Config
 

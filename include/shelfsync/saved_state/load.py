@@ -35,6 +35,9 @@ _BYTES_A_STATEMENT = 1 << 24
 _LINE_BYTES_MAX = 1 << 26
 _CHUNK_BYTES = 1 << 20
 _RUNS = "ledger.run"
+_FULL = "run `shelfsync sync --full` next"
+_DUE = {"waiting events of orders": "the DAG orders_history reads these orders from the platform"}
+"""What completes the unfinished, by its name in the manifest."""
 
 
 @dataclass(frozen=True)
@@ -95,24 +98,28 @@ def _of_the_whole(manifest: Manifest) -> Iterator[str]:
         yield f"{what} when it was saved: the old installation has to be stopped before this one starts"
     if manifest.unfinished:
         what = " and ".join(f"{count} {name}" for name, count in manifest.unfinished.items())
-        yield f"{what} when it was saved: run `shelfsync sync --full` next"
+        due = dict.fromkeys(_DUE.get(name, _FULL) for name in manifest.unfinished)
+        yield f"{what} when it was saved: {' and '.join(due)}"
 
 
-def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_run: bool = False) -> bool:
+def can_load(engine: Engine | None, lake: Lake, path: Path, plan: Plan) -> bool:
+    """What `load` returns or raises before its first row. Nothing is written, and no lock is taken.
+
+    Without an engine: the database has no tables of shelfsync yet.
+    """
+    with _opened(path), zipfile.ZipFile(path) as archive:
+        return _accepts(engine, lake, archive, path, plan)
+
+
+def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str) -> bool:
     """Writes all rows in one transaction, and before its end the files to the lake. False: this file was loaded before, and nothing is done.
 
     A DataError if the database has rows or the lake has other files, or if a row of the file is rejected; then neither a row nor a file is
-    written. Files that a try before this one left are taken as they are. With `dry_run` nothing is written, and no lock is taken.
+    written. Files that a try before this one left are taken as they are.
     """
     with _opened(path), zipfile.ZipFile(path) as archive:
-        if _manifest(path, archive, plan.manifest.chain) != plan.manifest:
-            raise _broken(path, "it was replaced after it had been checked")
-        with engine.connect() as connection:
-            if not _is_new(connection, path, plan):
-                return False
-        _require_lake_of_its_own(lake, archive, path)
-        if dry_run:
-            return True
+        if not _accepts(engine, lake, archive, path, plan):
+            return False
         with engine.begin() as connection:
             connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # it copies files
             tables = ", ".join(["ledger.loaded_state", _RUNS, *(part.table for part in PARTS)])
@@ -132,6 +139,17 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str, dry_ru
                 if not lake.exists(name):  # a try before this one published it
                     with archive.open(FILES + name) as file:
                         lake.put(name, file)
+    return True
+
+
+def _accepts(engine: Engine | None, lake: Lake, archive: zipfile.ZipFile, path: Path, plan: Plan) -> bool:
+    if _manifest(path, archive, plan.manifest.chain) != plan.manifest:
+        raise _broken(path, "it was replaced after it had been checked")
+    if engine is not None:
+        with engine.connect() as connection:
+            if not _is_new(connection, path, plan):
+                return False
+    _require_lake_of_its_own(lake, archive, path)
     return True
 
 

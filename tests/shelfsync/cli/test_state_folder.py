@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 
 import pytest
@@ -27,28 +28,66 @@ def at(tmp_path, monkeypatch, capsys):
     return call
 
 
-@pytest.mark.parametrize("command", ["status", "sync", "check", "plan", "recover", "export", "housekeeping"])
 @pytest.mark.parametrize("inside", ["", "x", "x/y", "run", "proc"])
-def test_a_file_in_the_place_of_the_folder_is_one_line(at, tmp_path, command, inside):
+def test_a_file_in_the_place_of_the_folder_is_one_line(at, tmp_path, inside):
     file = tmp_path / "file"
     file.write_text("")
     home = "/proc/none" if inside == "proc" else file / inside
-    code, error = at(home, command)
+    code, error = at(home, "check")
     assert code == ExitCode.CONFIGURATION, error
     assert error.startswith("shelfsync: SHELFSYNC_HOME: /"), error
     assert "cannot be written: " in error
     assert len(error.splitlines()) == 1
 
 
+NO_DATABASE = (
+    "shelfsync: SHELFSYNC_HOME: there is no database in {}, and a new one would not know what was sent. If the installation"
+    " is new, run `shelfsync check`, which creates it; if not, name its folder in SHELFSYNC_HOME, or its database in"
+    " SHELFSYNC_DATABASE_URL. "
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["sync"],
+        ["sync", "--full"],
+        ["plan"],
+        ["recover"],
+        ["export"],
+        ["housekeeping"],
+        ["pause", "--all", "--reason", "x"],
+        ["state", "save", "x"],
+    ],
+    ids=" ".join,
+)
+def test_a_folder_without_a_database_gets_none_by_a_command_that_begins_nothing(at, tmp_path, words):
+    """A timer without its settings would send everything anew, past every pause."""
+    home = tmp_path / "elsewhere"
+    code, error = at(home, *words)
+    assert code == ExitCode.CONFIGURATION, error
+    assert error.startswith(NO_DATABASE.format(home)), error
+    assert not home.exists()
+
+
+def test_doctor_reports_that_there_is_no_database_and_creates_none(at, tmp_path):
+    home = tmp_path / "elsewhere"
+    code, error = at(home, "doctor", "x")
+    assert code == ExitCode.SUCCESS, error
+    found = json.loads((tmp_path / "x").read_text("utf-8"))
+    assert "there is no database in" in found["context"]["error"]
+    assert not home.exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may act for another user")
-@pytest.mark.parametrize("command", ["status", "sync", "plan", "recover"])
 @pytest.mark.parametrize("made", [True, False], ids=["of another user", "in a folder of another user"])
-def test_a_folder_of_another_user_is_one_line(at, reachable_folder, command, made):
+def test_a_folder_of_another_user_is_one_line(at, reachable_folder, made):
     home = reachable_folder / f"root-{made}" / "home"
     (home if made else home.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
     os.seteuid(OTHER_USER)
     try:
-        code, error = at(home, command, here=reachable_folder)
+        code, error = at(home, "check", here=reachable_folder)
     finally:
         os.seteuid(0)
     assert code == ExitCode.CONFIGURATION, error

@@ -18,7 +18,7 @@ from shelfsync.alerts.channel import REPEAT
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps.send_due import send_due
 from shelfsync.errors import DataError, TryAgainError
-from shelfsync.saved_state.load import checked, load
+from shelfsync.saved_state.load import can_load, checked, load
 from shelfsync.saved_state.manifest import MANIFEST
 from shelfsync.saved_state.parts import PARTS
 from shelfsync.saved_state.save import save
@@ -80,7 +80,7 @@ def test_a_second_time_does_nothing_and_another_file_is_refused(shop, saved, ope
     path, _ = saved
     new = opened_new()
     plan = checked(path, chain=None, reads=bool)
-    assert load(new.context.engine, new.context.lake, path, plan, who="ada", dry_run=True)
+    assert can_load(new.context.engine, new.context.lake, path, plan)
     assert rows(new.context.engine, "ledger.hold") == []
     assert load(new.context.engine, new.context.lake, path, plan, who="ada")
     held = rows(new.context.engine, "ledger.hold")
@@ -218,7 +218,7 @@ def test_the_lake_of_another_database_is_refused_and_what_a_try_before_wrote_is_
     with pytest.raises(
         DataError, match=r"files of another database.*no row .*Name an empty place in SHELFSYNC_LAKE_URL"
     ):
-        load(new.context.engine, shop.world.app.context.lake, path, plan, who="ada", dry_run=True)
+        can_load(new.context.engine, shop.world.app.context.lake, path, plan)
     with zipfile.ZipFile(path) as archive:
         name = next(name for name in archive.namelist() if name.startswith("lake/"))
         with archive.open(name) as file:
@@ -233,7 +233,7 @@ def test_a_dry_run_waits_for_no_lock(saved, opened_new):
     plan = checked(path, chain=None, reads=bool)
     with new.context.engine.begin() as working:
         working.exec_driver_sql("LOCK TABLE ledger.vendor IN ROW EXCLUSIVE MODE")
-        assert load(new.context.engine, new.context.lake, path, plan, who="ada", dry_run=True)
+        assert can_load(new.context.engine, new.context.lake, path, plan)
 
 
 def test_a_number_beyond_a_sequence_and_a_foreign_sequence_write_nothing(saved, opened_new, tmp_path):
