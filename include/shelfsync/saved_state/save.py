@@ -34,6 +34,7 @@ _UNFINISHED = {
     "waiting events of orders": ("inbox.event", "row.kind = 'order' AND row.processed_at IS NULL"),
 }
 """What the new database would not know: its outcome, or that it came."""
+_FINISHED_BY = {"open jobs": "`shelfsync recover`", "waiting events of orders": "the DAG orders_fulfilment"}
 _GOING_ON = {
     "running runs": ("ledger.run", "row.state = 'running' AND NOT row.dry_run"),
     "waiting picking results": ("ledger.picking_result", "row.state IN ('waiting', 'sending', 'answered')"),
@@ -59,9 +60,10 @@ def save(engine: Engine, lake: Lake, path: Path, *, chain: str | None, unfinishe
         left = _counts(connection, found, _UNFINISHED)
         if left and not unfinished:
             what = " and ".join(f"{count} {name}" for name, count in left.items())
+            by = " and ".join(_FINISHED_BY[name] for name in left)
             raise DataError(
                 f"state save: {what}: a new database would not know their end, so nothing was saved. Pause, let the version that made"
-                " this database finish them (`shelfsync recover`), or add --unfinished and run a full sync after loading"
+                f" this database finish them ({by}), or add --unfinished: `shelfsync state load` names what is due then"
             )
         revision = connection.execute(sa.text("SELECT version_num FROM public.shelfsync_revision")).scalar_one_or_none()
         present = [part for part in PARTS if part.table in found]

@@ -28,6 +28,23 @@ def test_an_open_job_is_named_and_nothing_saved(shop, tmp_path):
     assert "run `shelfsync sync --full` next" in unfinished
 
 
+def test_a_waiting_event_of_an_order_names_the_dag_that_processes_it(shop, tmp_path):
+    """`shelfsync recover` does not, and no full sync brings an order."""
+    context = shop.world.app.context
+    with context.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO inbox.event (kind, identity, vendor, body) VALUES ('order', 'x', 'store-001', '{}')"
+        )
+    with pytest.raises(DataError, match=r"1 waiting events of orders: .*finish them \(the DAG orders_fulfilment\)"):
+        save(context.engine, context.lake, tmp_path / "x.state", chain=None)
+    save(context.engine, context.lake, tmp_path / "x.state", chain=None, unfinished=True)
+    (note, *_) = [one for one in checked(tmp_path / "x.state", chain=None, reads=bool).notes if "waiting events" in one]
+    assert (
+        note
+        == "1 waiting events of orders when it was saved: the DAG orders_history reads these orders from the platform"
+    )
+
+
 def test_the_digest_of_each_member_is_in_the_manifest(shop, tmp_path):
     assert shop.sync()["state"] == "succeeded"
     context = shop.world.app.context
