@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = HOME
-    """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project."""
+    """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project; from wheels `~/.local/state/shelfsync`."""
     chain: str | None = None
     """Which chain of the installation: the name of a section `[chains.NAME]` of the settings file. `--chain` of a command goes before it."""
     was_alone: bool = False
