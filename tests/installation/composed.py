@@ -1,7 +1,7 @@
 """The services of docker-compose.yaml with the profile celery, as processes of this machine: commands and environment are taken from that file.
 
 What Docker gives is replaced: names of hosts become ports of this machine, folders of the containers become folders here, and a
-service that ends is started again. The image is .tools/celery: the locks that the Dockerfile installs.
+service that ends is started again. The image is .tools/celery or .tools/fab: the locks that the Dockerfile installs.
 """
 
 from __future__ import annotations
@@ -28,19 +28,17 @@ from installation.installed import PROJECT, clean_environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-IMAGE = PROJECT / ".tools/celery"
 VARIABLE = re.compile(r"\$\{([A-Z_]+):[-?]([^}]*)\}")
 STAYING = ("api-server", "scheduler", "dag-processor", "triggerer")
 
 
-def image() -> Path:
-    """The programs of the image; made again if a lock has changed. Without the package index the test is skipped."""
-    done = subprocess.run(
-        [PROJECT / "scripts/celery_image.sh"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+def image(name: str) -> Path:
+    """The programs of an image; made again if a lock has changed. Without the package index the test is skipped."""
+    command = [PROJECT / "scripts/image.sh", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
-        pytest.skip(f"requirements-celery.txt cannot be installed: {done.stderr.strip()[-500:]}")
-    return IMAGE / "bin"
+        pytest.skip(f"requirements-{name}.txt cannot be installed: {done.stderr.strip()[-500:]}")
+    return PROJECT / ".tools" / name / "bin"
 
 
 def free_port() -> int:
@@ -51,12 +49,17 @@ def free_port() -> int:
 
 @dataclass
 class Composed:
-    """The services in `home`. `database` is the DSN of a PostgreSQL whose user may create databases; `settings` is shelfsync.env."""
+    """The services in `home`. `database` is the DSN of a PostgreSQL whose user may create databases; `settings` is shelfsync.env.
+
+    Without workers there is no Redis, and `staying` are all that is up.
+    """
 
     home: Path
     database: str = field(repr=False)
     settings: dict[str, str] = field(default_factory=dict, repr=False)
     workers: int = 3
+    image: str = "celery"
+    staying: tuple[str, ...] = STAYING
     api_port: int = field(default_factory=free_port)
     redis_port: int = field(default_factory=free_port)
     started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False, repr=False)
@@ -64,11 +67,12 @@ class Composed:
 
     def __post_init__(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
-        self._bin = image()
+        self.bin = image(self.image)
         self._ending = threading.Event()
         self._lock = threading.Lock()
         written = runpy.run_path(str(PROJECT / "scripts/compose_env.py"))["values"]()
-        given = written | {"EXECUTOR": "CeleryExecutor", "PARALLELISM": str(2 * self.workers)}
+        celery = {"EXECUTOR": "CeleryExecutor", "PARALLELISM": str(2 * self.workers)}
+        given = written | (celery if self.workers else {})
         text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
         text = VARIABLE.sub(lambda found: given.get(found[1], found[2]), text)
         server = urlsplit(self.database)
@@ -92,11 +96,11 @@ class Composed:
 
     @property
     def names(self) -> list[str]:
-        return ["redis", *STAYING, *self.worker_names]
+        return [*(["redis"] if self.workers else []), *self.staying, *self.worker_names]
 
     def environment(self, service: str) -> dict[str, str]:
         given = {name: str(value) for name, value in self.services[service]["environment"].items()}
-        path = {"PATH": f"{self._bin}:{os.environ['PATH']}", "HOME": str(self.home)}
+        path = {"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.home)}
         return clean_environment() | path | self.settings | given
 
     def command(self, name: str) -> list[str]:
@@ -113,7 +117,7 @@ class Composed:
     def run(self, service: str, *words: str, timeout_s: float = 300) -> subprocess.CompletedProcess[str]:
         """A command in the environment of a service, as `docker compose exec`."""
         return subprocess.run(
-            [str(self._bin / words[0]), *words[1:]], env=self.environment(service), cwd=PROJECT, capture_output=True,
+            [str(self.bin / words[0]), *words[1:]], env=self.environment(service), cwd=PROJECT, capture_output=True,
             text=True, timeout=timeout_s, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -129,7 +133,7 @@ class Composed:
 
     def up(self) -> None:
         """init, then everything that stays; each is started again when it ends."""
-        done = self.run("init", *self.command("init"))
+        done = self.run("init", *self.command("init"), timeout_s=900)
         assert done.returncode == 0, f"init ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         for name in self.names:
             self._start(name)
@@ -178,8 +182,8 @@ class Composed:
     def _start(self, name: str) -> None:
         service = "worker" if name.startswith("worker-") else name
         command = self.command(name)
-        if (self._bin / command[0]).is_file():
-            command[0] = str(self._bin / command[0])
+        if (self.bin / command[0]).is_file():
+            command[0] = str(self.bin / command[0])
         with (self.home / f"{name}.log").open("ab") as log:
             self.started[name] = subprocess.Popen(
                 command, env=self.environment(service), cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
