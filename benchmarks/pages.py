@@ -147,7 +147,7 @@ def main() -> None:
     forget_settings()
     with tempfile.TemporaryDirectory(prefix="shelfsync-pages-") as home:
         settings = Settings(home=Path(home))
-        with open_app(settings) as context:
+        with open_app(settings, begins=True) as context:
             began = time.perf_counter()
             fill(context, given.rows)
             print(f"{given.rows:,} rows in {time.perf_counter() - began:.0f} s; load average {os.getloadavg()[0]:.1f}")
