@@ -245,5 +245,5 @@ def test_without_a_channel_to_the_stores_the_first_order_fails_watch_once_with_t
     assert states(first)["watch"] == {"failed"}
     assert orders.platform_status() == {order["order_id"]: "RECEIVED"}
     why = world.rows("SELECT message FROM ledger.alert WHERE closed_at IS NULL")
-    assert why[0][0].startswith("1 open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set")
+    assert why[0][0].startswith("1 open orders reach no store: no way to the stores is set")
     assert states(world.run("orders_fulfilment"))["watch"] == {"success"}

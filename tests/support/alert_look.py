@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import sqlalchemy as sa
 
 from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alerts.ledger import alerts
+from shelfsync.chain_names_in_text import _DAGS
+from shelfsync.pages.shell import for_buyers
 
 PRODUCT = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+_OF_PROGRAM = re.compile(rf"`|SHELFSYNC_|(?<!\w)--\w|\bvendors?\b|\b(?!(?:{'|'.join(_DAGS)})\b)[a-z]+(?:_[a-z]+)+\b")
+"""What only the command line, the settings and the tables say. A DAG is called in Airflow as it is here."""
+
+
+_OF_OTHERS = re.compile("'[^']*'|product.not.found.in.the.catalog.of.the.vendor")
+"""What stands in quotes is of the ERP; the other is the platform's message, in a text or an address."""
+
+
+_WITH_AN_ERROR = frozenset({"run_failed", "store_failed", "campaigns_failed"})
+"""Kinds whose sentence ends with the error of a step, and that with the command which repairs it."""
+
+
+def of_program(sentence):
+    """What a page shows of this sentence that is no word for a buyer."""
+    return _OF_PROGRAM.findall(_OF_OTHERS.sub("", for_buyers(sentence)))
 
 
 def kinds(context):
     alert_watch.watch(context)
     with context.engine.connect() as connection:
-        return {(row["kind"], row["subject"]) for row in alerts.open_alerts(connection)}
+        opened = alerts.open_alerts(connection)
+    own = [row["message"] for row in opened if row["kind"] not in _WITH_AN_ERROR]
+    assert [line for line in own if of_program(line)] == [], "a page shows words of the program"
+    return {(row["kind"], row["subject"]) for row in opened}
 
 
 def revision(context, kind):

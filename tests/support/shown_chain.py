@@ -60,12 +60,12 @@ def fill(world):
         raw = partner.get(f"/v2/chains/demo-chain/orders/{order['order_id']}").json()
         apply(world.app.context, connection, raw, "read_back")
     world.app.pause("vendor", "store-002", why="stocktaking", who="ada")
-    waits = {("hold_waits", "catalog x"): "4 changes wait; `shelfsync holds list`"}
+    waits = {("hold_waits", "catalog x"): "4 changes wait (`shelfsync holds list`)"}
     for found in ({("store_late", "store-002"): "late"}, waits):
         with world.app.context.engine.begin() as connection:
             alerts.keep(connection, ("store_late", "hold_waits"), found)
     with world.app.context.engine.begin() as connection:
-        alerts.keep(connection, ("paused",), {("paused", "vendor store-002"): "vendor store-002 is paused by ada"})
+        alerts.keep(connection, ("paused",), {("paused", "vendor store-002"): "store store-002 is paused by ada"})
     return order["order_id"]
 
 

@@ -66,7 +66,8 @@ def off_or_late(
     """What is wrong with a DAG that has run before. `due`: its next run. `option`: its schedule. A long run delays the next one: no fault."""
     if is_off:
         line = (
-            f"{dag_id} is off in Airflow, and it has run before. If that is on purpose, set its option {option} to none"
+            f"{dag_id} is off in Airflow, and it has run before. If that is on purpose, give it no schedule"
+            f" (AIRFLOW__SHELFSYNC__{option.upper()}=none)"
         )
         return {("dag_off", dag_id): line}
     if due is not None and now - due > LATE and not at_work:

@@ -22,7 +22,7 @@ def few_accepted(context: Context, connection: Connection) -> Found:
             "few_accepted",
             one.vendor,
         ): f"{one.vendor}: the platform accepted {one.accepted:,} of the last {one.reported:,}"
-        f" SKUs sent. `shelfsync rejections list --vendor {one.vendor}`"
+        f" SKUs sent (`shelfsync rejections list --vendor {one.vendor}`)"
         for one in acceptance(connection, skus=JUDGED_SKUS, hours=24)
         if one.accepted < share * one.reported
     }

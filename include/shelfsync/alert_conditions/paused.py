@@ -14,4 +14,7 @@ if TYPE_CHECKING:
 
 
 def paused(_: Context, connection: Connection) -> Found:
-    return {("paused", "" if stop.scope == "all" else stop.what): str(stop) for stop in kill_switch.stops(connection)}
+    return {
+        ("paused", "" if stop.scope == "all" else stop.what): f"{stop.for_people} (`{stop.remedy}`)"
+        for stop in kill_switch.stops(connection)
+    }

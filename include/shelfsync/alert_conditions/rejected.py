@@ -21,7 +21,7 @@ def rejected(_: Context, connection: Connection) -> Found:
         line = (
             f"the platform shows other values than it accepted for {those.skus:,} SKUs, again and again"
             if drifted
-            else f"the platform rejects {those.skus:,} SKUs, {those.of_reason:,} of them with: {those.reason}. `shelfsync rejections list`"
+            else f"the platform rejects {those.skus:,} SKUs, {those.of_reason:,} of them with: {those.reason} (`shelfsync rejections list`)"
         )
         found["drift_returns" if drifted else "rejected", ""] = Growing(line, those.newest_job)
     return found

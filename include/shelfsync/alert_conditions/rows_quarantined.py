@@ -29,4 +29,4 @@ def rows_quarantined(connection: Connection, row: Mapping[str, Any], share: floa
         total, quarantined = total - no_rows, quarantined - no_rows
     if total < JUDGED_SKUS or quarantined <= share * total:
         return None
-    return f"{vendor}: {quarantined:,} of the ERP's {total:,} rows cannot be sent. `shelfsync quarantine --vendor {vendor}`"
+    return f"{vendor}: {quarantined:,} of the ERP's {total:,} rows cannot be sent (`shelfsync quarantine --vendor {vendor}`)"

@@ -46,7 +46,7 @@ def run_failed(context: Context, connection: Connection) -> Found:
     """
     away = while_away(connection)
     found = {
-        ("run_failed", one.kind): f"run {one.run_id} ({one.kind}) failed: {one.error or 'see `shelfsync runs show`'}"
+        ("run_failed", one.kind): f"run {one.run_id} ({one.kind}) failed{_why(one.error, 'runs show')}"
         for one in newest_failed(connection)
         if not away((outages.PLATFORM, outages.ERP), one.started_at, one.finished_at)
     }
@@ -58,6 +58,11 @@ def run_failed(context: Context, connection: Connection) -> Found:
         ):
             how = "failed" if row.state == "failed" else "failed in part"
             found["campaigns_failed", ""] = (
-                f"promotion run {row.run_id} {how}: {row.error or 'see `shelfsync promotions status`'}"
+                f"run {row.run_id} of promotions {how}{_why(row.error, 'promotions status')}"
             )
     return found
+
+
+def _why(error: str | None, command: str) -> str:
+    """The end of the sentence. `command`: what shows more."""
+    return f": {error}" if error else f" (`shelfsync {command}`)"

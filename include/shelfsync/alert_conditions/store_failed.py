@@ -14,7 +14,7 @@ def store_failed(row: Mapping[str, Any], times: Mapping[int, Any], away: Callabl
     """The sentence about a store's row of the status; None: its run did not fail, or the service was away that its step needs."""
     if row["last_state"] != "failed" or _explained(row, times, away):
         return None
-    return f"{row['vendor']}: run {row['last_run']} failed in {row['failed_step']}: {row['error']}"
+    return f"{row['vendor']}: run {row['last_run']} failed in the step {row['failed_step']}: {row['error']}"
 
 
 def _explained(row: Mapping[str, Any], times: Mapping[int, Any], away: Callable[..., bool]) -> bool:

@@ -45,7 +45,7 @@ def stores(context: Context, connection: Connection) -> Found:
         if is_late(row, late_s=late_s):
             found["store_late", vendor] = (
                 f"{vendor}: the oldest change of the ERP waits for {oldest / 60:.0f} minutes"
-                f" ({row['pending'] or 0:,} pending, {row['in_flight'] or 0:,} on their way)"
+                f" ({row['pending'] or 0:,} to be sent, {row['in_flight'] or 0:,} on their way)"
             )
         if row["last_run"] not in failed and (line := store_failed(row, times, away)):
             found["store_failed", vendor] = line

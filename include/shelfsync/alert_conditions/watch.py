@@ -80,7 +80,10 @@ def watch(
             looked += kinds
         except Exception as error:  # noqa: BLE001  a condition that cannot be looked at hides no other
             log.warning("watch: %s cannot be looked at: %s", ", ".join(kinds), in_one_line(error))
-            found |= {("not_watched", kind): f"{kind} cannot be looked at: {in_one_line(error)}" for kind in kinds}
+            found |= {
+                ("not_watched", kind): f"{KINDS['not_watched'].title} ({KINDS[kind].title}): {in_one_line(error)}"
+                for kind in kinds
+            }
     with context.engine.begin() as connection:
         of_others = {*off, *orders_off(context.settings), *(DAG_KINDS if find_dags is None else ())}
         of_another = functools.partial(_of_another, {kind for kinds in finders for kind in kinds}, of_others)

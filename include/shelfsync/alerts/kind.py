@@ -61,7 +61,7 @@ KINDS = {
                 "campaigns are not sent",
                 "They miss a new campaign, or see an old one.",
             ),
-            *("The next promotions_sync tries again.", "promotion-failed.md"),
+            *("The next run of promotions tries again.", "promotion-failed.md"),
         ),
         _kind(
             *("store_failed", Severity.WARNING, "a store's run failed", "This store shows what it showed before."),
@@ -83,7 +83,7 @@ KINDS = {
         _kind("paused", Severity.WARNING, "sending is paused", _AS_BEFORE, _NOTHING, Alarm.PAUSED),
         _kind(
             *("unaccounted", Severity.WARNING, "SKUs without an outcome", "Unknown for these products."),
-            *("The next delta sends the newest values of these products again.", Alarm.UNACCOUNTED),
+            *("The next run sends the newest values of these products again.", Alarm.UNACCOUNTED),
         ),
         _kind(
             *("rows_of_no_store", Severity.WARNING, "rows of the ERP belong to no store", _AS_BEFORE),

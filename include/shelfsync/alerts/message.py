@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync import display
 from shelfsync.alerts.kind import KINDS, Severity
+from shelfsync.alerts.subject_in_words import subject_in_words
 from shelfsync.chain_names_in_text import own_names
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def _rank(one: Due) -> tuple[int, str, int]:
 
 
 def _name(one: Due) -> str:
-    return KINDS[one.kind].title + (f" ({one.subject})" if one.subject else "")
+    about = subject_in_words(one.kind, one.subject)
+    return KINDS[one.kind].title + (f" ({about})" if about else "")
 
 
 def _lasted(one: Due) -> str:

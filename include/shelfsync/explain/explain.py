@@ -96,7 +96,7 @@ def _forgotten(connection: Connection, vendor: str) -> str | None:
     if found is None:
         names = connection.execute(sa.text("SELECT vendor FROM ledger.vendor ORDER BY vendor LIMIT 5")).scalars()
         known = ", ".join(names) or "none yet"
-        raise DataError(f"explain: no extract had vendor {vendor!r} so far; known are {known}")
+        raise DataError(f"explain: no extract had store {vendor!r} so far; known are {known}")
     why: str | None = found.forgotten
     return why
 

@@ -214,7 +214,7 @@ def _next(
     shown: Shown | None, acknowledged: Shown | None, desired: Desired | None, waits_for: Sequence[str], now: dt.datetime
 ) -> str:
     if desired is None:
-        return "No extract had this vendor by then."
+        return "No extract had this store by then."
     same = ", the same as in the run before" if desired.again else ""
     read = f"(read {'again ' if desired.again else ''}at {display.time(desired.read_at, now)} by run {desired.run_id}{same})"
     if desired.restored is not None:

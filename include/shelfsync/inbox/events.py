@@ -206,8 +206,8 @@ def quarantined_jobs(connection: Connection, *, run_id: int | None = None) -> li
     counts = connection.execute(_QUARANTINED_JOBS, {"run": run_id}).one()
     if not counts.events or (run_id is not None and counts.before):
         return []
-    line = f"{counts.events:,} job events were quarantined, the last because {counts.last}. Their jobs end by polling."
-    return [Alarm.QUARANTINED.line(f"{line} See `shelfsync inbox list --quarantined`")]
+    line = f"{counts.events:,} job events were quarantined, the last because {counts.last}. Their jobs end by polling"
+    return [Alarm.QUARANTINED.line(f"{line} (`shelfsync inbox list --quarantined`)")]
 
 
 def quarantined_orders(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from shelfsync.pages.restore import RESTORE
 from shelfsync.pages.rows_by_reason import QUARANTINE, REJECTIONS
 from shelfsync.pages.runs import RUNS
 from shelfsync.pages.search import SEARCH
-from shelfsync.pages.shell import HEADERS, is_readable, show
+from shelfsync.pages.shell import HEADERS, is_readable, sentence, show
 from shelfsync.pages.store import STORE
 from shelfsync.pages.typed_again import typed_again
 
@@ -133,5 +133,8 @@ async def _unreadable(request: Request, _: Exception | None) -> HTMLResponse:
 
 async def _broken(request: Request, error: Exception) -> HTMLResponse:
     """404 for data that does not exist or cannot be used; 503 for any other error of shelfsync."""
-    status_code = HTTP_404_NOT_FOUND if isinstance(error, DataError) else HTTP_503_SERVICE_UNAVAILABLE
-    return show(request, "message.html", title="This did not work", status_code=status_code, message=str(error))
+    if isinstance(error, DataError):
+        status_code, message = HTTP_404_NOT_FOUND, sentence(error)
+    else:
+        status_code, message = HTTP_503_SERVICE_UNAVAILABLE, str(error)
+    return show(request, "message.html", title="This did not work", status_code=status_code, message=message)

@@ -22,12 +22,12 @@ MISSING = {
     "catalog_recover": "jobs with a lost event are not finished, and approved changes are not sent",
     "catalog_urgent_sync": "an urgent run of the operator does not start",
     "catalog_holds": "Airflow asks for no decision about held changes; this page can decide them",
-    "assortment_export": "shelfsync reads no export, so it finds no drift",
+    "assortment_export": "shelfsync reads no export, so it finds no differences",
     "promotions_sync": "promotions of the ERP are not created, changed or ended",
     "promotions_recover": "promotion requests with a lost answer are not sent again",
     "orders_fulfilment": "orders do not reach the stores, and picking results do not reach the platform",
     "orders_history": "orders that no event reported are not found",
-    "housekeeping": "nothing is removed after its retention, so ledger and lake grow",
+    "housekeeping": "nothing old is removed, so the database and the files grow",
 }
 """The work that stops while a DAG does not run."""
 

@@ -12,7 +12,7 @@ from shelfsync.explain.curves import curves
 from shelfsync.explain.explain import explain
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.pages.charts import Steps
-from shelfsync.pages.shell import Page, Text, context, show
+from shelfsync.pages.shell import Page, Text, context, sentence, show
 
 EXPLAIN = Page(
     "/explain", "Explain", ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
@@ -37,7 +37,7 @@ def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = ""
         try:
             explanation = explain(context(request), vendor, sku, at=asked_instant(at, zone) if at else None)
         except (DataError, ValueError) as error:
-            problem = str(error)
+            problem = sentence(error)
         else:
             found = curves(context(request), explanation)
             chart = Steps("Price and availability", tuple(found), explanation.at) if found else None

@@ -13,6 +13,7 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_
 
 from shelfsync.decisions.held_row_order import ORDERS
 from shelfsync.decisions.ledger.holds import HOLDS as EVERY
+from shelfsync.decisions.rule_name import rule_name, rule_of_name
 from shelfsync.decisions.state import HoldState, Place
 from shelfsync.decisions.steps import lists
 from shelfsync.decisions.steps.decide import decide
@@ -25,7 +26,7 @@ from shelfsync.pages.lists import Asked, Field, category_field, list_file, list_
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import THRESHOLD, First, Number, Page, Text, context, lead_to, show
+from shelfsync.pages.shell import THRESHOLD, First, Number, Page, Text, context, lead_to, sentence, show, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +60,7 @@ _FIELDS = (
 @HOLDS.router.get("/holds")
 def holds(request: Request) -> HTMLResponse:
     """The same as `shelfsync holds list --state any`: the open holds first, whatever their number."""
-    values = list_values(request, EVERY, HOLDS.path, _FIELDS)
+    values = list_values(request, EVERY, HOLDS.path, _FIELDS, instead=_rule_asked(request))
     by_rule = lists.open_by_rule(context(request))
     return show(request, "holds.html", title="Holds", by_rule=by_rule, **values)
 
@@ -67,7 +68,13 @@ def holds(request: Request) -> HTMLResponse:
 @HOLDS.router.get("/holds.csv")
 def holds_file(request: Request) -> StreamingResponse:
     """All holds that the page has with this filter."""
-    return list_file(request, EVERY, "holds.csv")
+    return list_file(request, EVERY, "holds.csv", **_rule_asked(request))
+
+
+def _rule_asked(request: Request) -> dict[str, str]:
+    """The rule that the filter names, as a page calls it or by its own name."""
+    name = request.query_params.get("rule", "")
+    return {"rule": rule_of_name(name)} if name else {}
 
 
 @HOLDS.router.post("/holds/rules/{rule}/approve")
@@ -76,7 +83,7 @@ def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> Re
     app, reason = context(request), _reason_for_many(form)
     numbers = _of_rule(request, rule, form)
     question = lists.asked(app, numbers)
-    title = f"Approve {len(numbers)} holds of rule {rule.replace('_', ' ')}?"
+    title = f"Approve {len(numbers)} holds of rule {rule_name(rule)}?"
     asked = confirmation(request, form, question, title=title, action=f"/holds/rules/{rule}/approve", back="/holds")
     if asked is not None:
         return asked
@@ -148,7 +155,7 @@ def _errors(order: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+        raise HTTPException(HTTP_404_NOT_FOUND, sentence(error)) from None
 
 
 @HOLDS.router.post("/holds/{number}/approve")
@@ -172,7 +179,7 @@ def reopen(request: Request, number: Number, person: Decider, form: Form) -> Red
     try:
         result = reopen_hold(context(request), number, who=person.name, place=Place.PAGE, why=form.get("reason"))
     except DataError as error:
-        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+        raise HTTPException(HTTP_400_BAD_REQUEST, sentence(error)) from None
     return _decided(request, number, result)
 
 
@@ -205,7 +212,7 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
             app, number, thresholds, who=person.name, place=Place.PAGE, why=form.get("reason"), shown=shown
         )
     except DataError as error:
-        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+        raise HTTPException(HTTP_400_BAD_REQUEST, sentence(error)) from None
     return _decided(request, number, result)
 
 
@@ -214,7 +221,7 @@ def _of_rule(request: Request, rule: str, form: dict[str, str]) -> list[int]:
     try:
         return lists.open_of(context(request), rule=rule, newest=newest_shown(form))
     except DataError as error:
-        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {error}") from None
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {sentence(error)}") from None
 
 
 def _decided_all(request: Request, results: list[dict[str, Any]]) -> RedirectResponse:
@@ -240,7 +247,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise HTTPException(HTTP_400_BAD_REQUEST, f"{name}: {text!r} is no number; nothing was decided")
+        raise HTTPException(HTTP_400_BAD_REQUEST, f"{threshold(name)}: {text!r} is no number; nothing was decided")
     return int(value) if value.is_integer() else value
 
 

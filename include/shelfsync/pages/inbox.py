@@ -13,7 +13,7 @@ from shelfsync.errors import DataError
 from shelfsync.pages.form import Form
 from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.rights import Decider
-from shelfsync.pages.shell import Page, context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, sentence, show
 from shelfsync.receiver.operator_actions import replay
 from shelfsync.store.keyset_list import KeysetList, Order
 
@@ -93,7 +93,7 @@ def process_again(request: Request, form: Form, _: Decider) -> RedirectResponse:
     try:
         replay(context(request).engine, [int(number)])
     except DataError as error:
-        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {error}") from None
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {sentence(error)}") from None
     return lead_to(request, INBOX.path)
 
 

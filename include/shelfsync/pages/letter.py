@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from shelfsync.pages.shell import shown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,9 +37,9 @@ def about_rejections(
 ) -> Letter:
     """About the products that the platform rejects for a reason. `rows`: the first of them; `page`: the address of the list."""
     named = [f"- {row['sku']} in {row['vendor']}" for row in rows[:SKUS]]
-    more = [f"and {products - len(named)} more"] if products > len(named) else []
-    where = rows[0]["vendor"] if stores == 1 else f"{stores} stores"
-    what = "1 product" if products == 1 else f"{products} products"
+    more = [f"and {shown(products - len(named))} more"] if products > len(named) else []
+    where = rows[0]["vendor"] if stores == 1 else f"{shown(stores)} stores"
+    what = "1 product" if products == 1 else f"{shown(products)} products"
     short = reason if len(reason) <= TEXT_MAX else f"{reason[:TEXT_MAX]}…"
     lines = [f"{what} of {where} rejected: {short}", "", *named, *more, "", f"The list: {page}"]
     return Letter(to, f"Rejected: {what} of {where}", "\n".join(lines))

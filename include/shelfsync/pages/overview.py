@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from shelfsync import outages
 from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.steps import lists as alerts
+from shelfsync.alerts.subject_in_words import subject_in_words
 from shelfsync.catalog.steps.overview import overview as read_overview
 from shelfsync.catalog.store_condition import Condition
 from shelfsync.chosen_chain import of_chain
@@ -19,7 +20,7 @@ from shelfsync.decisions.steps.lists import open_by_rule
 from shelfsync.pages.alert_page import page_about
 from shelfsync.pages.charts import Bar, Bars
 from shelfsync.pages.drift import CAUSES
-from shelfsync.pages.shell import First, Page, context, show
+from shelfsync.pages.shell import First, Page, context, show, shown
 from shelfsync.terminal import age
 
 OVERVIEW = Page(
@@ -62,7 +63,15 @@ def overview(request: Request, state: State = "", first: First = 0) -> HTMLRespo
     chosen = [row for row in vendors if state in {"", row["condition"]}]
     after = first + TILES
     listed = [row for row in alerts.listed(app) if row["kind"] != "hold_waits"]  # the holds themselves stand below
-    opened = [{**row, "kind": KINDS[row["kind"]], "about": page_about(row["kind"], row["subject"])} for row in listed]
+    opened = [
+        {
+            **row,
+            "kind": KINDS[row["kind"]],
+            "in_words": subject_in_words(row["kind"], row["subject"]),
+            "about": page_about(row["kind"], row["subject"]),
+        }
+        for row in listed
+    ]
     return show(
         request,
         "overview.html",
@@ -104,16 +113,16 @@ def _freshness(found: dict[str, Any]) -> Bars:
 def _requests(found: dict[str, Any]) -> Bars:
     used = found["requests"]
     bars = tuple(
-        Bar(_CALLS.get(name, name.replace("_", " ")), count, f"{count:,}") for name, count in used["by"].items()
+        Bar(_CALLS.get(name, name.replace("_", " ")), count, shown(count)) for name, count in used["by"].items()
     )
-    note = f"{used['requests']:,} of {used['allowed']:,} allowed in {used['hours']} hours ({used['requests'] / used['allowed']:.1%})."
+    note = f"{shown(used['requests'])} of {shown(used['allowed'])} allowed in {used['hours']} hours ({used['requests'] / used['allowed']:.1%})."
     return Bars("Requests used, by kind", ("kind", "requests"), bars, note=note)
 
 
 def _acceptance(found: dict[str, Any]) -> Bars:
     of = found["acceptance"]
     bars = [
-        Bar(label, of[name], f"{of[name]:,}", tone)
+        Bar(label, of[name], shown(of[name]), tone)
         for name, label, tone in (
             ("accepted", "accepted", "good"),
             ("rejected", "rejected", "bad"),
@@ -121,14 +130,14 @@ def _acceptance(found: dict[str, Any]) -> Bars:
         )
         if of["sent"]
     ]
-    note = f"Of {of['sent']:,} products sent in the last 24 hours, {of['accepted'] / max(of['sent'], 1):.1%} were accepted."
+    note = f"Of {shown(of['sent'])} products sent in the last 24 hours, {of['accepted'] / max(of['sent'], 1):.1%} were accepted."
     return Bars("What the platform accepts", ("result", "products"), tuple(bars), whole=of["sent"], note=note)
 
 
 def _rejections(found: dict[str, Any]) -> Bars:
     bars = [
         Bar(
-            row["reason"], row["rows"], f"{row['rows']:,}", "bad", f"/rejections?{urlencode({'reason': row['reason']})}"
+            row["reason"], row["rows"], shown(row["rows"]), "bad", f"/rejections?{urlencode({'reason': row['reason']})}"
         )
         for row in found["rejections"]
     ]
@@ -140,7 +149,7 @@ def _drift(found: dict[str, Any]) -> Bars:
         Bar(
             CAUSES.get(row["cause"], row["cause"]),
             row["differing"],
-            f"{row['differing']:,}",
+            shown(row["differing"]),
             "note",
             f"/drift?{urlencode({'cause': row['cause']})}",
         )

@@ -12,7 +12,7 @@ from shelfsync.catalog.steps import pause
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.form import Form
 from shelfsync.pages.rights import Stopper
-from shelfsync.pages.shell import Page, context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, sentence, show
 from shelfsync.platform import kill_switch
 
 SWITCHES = Page("/switches", "Pause")
@@ -48,7 +48,7 @@ def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectRe
         or scope not in {"all", "chain", "vendor"}
         or (scope == "vendor") != (vendor is not None)
     ):
-        raise HTTPException(HTTP_400_BAD_REQUEST, "name what to change: one vendor by its id, the chain, or everything")
+        raise HTTPException(HTTP_400_BAD_REQUEST, "name what to change: one store by its id, the chain, or everything")
     if turn == "pause" and not reason:
         raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
     try:
@@ -57,6 +57,6 @@ def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectRe
         else:
             pause.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
-        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+        raise HTTPException(HTTP_400_BAD_REQUEST, sentence(error)) from None
     at_store = scope == "vendor" and "at_store" in form
     return lead_to(request, f"/store?{urlencode({'vendor': vendor})}" if at_store else "/switches")

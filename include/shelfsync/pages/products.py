@@ -60,6 +60,10 @@ _SHOWN = (
     Column("active_on_platform", "on the platform"),
     Column("reason", "why", "long"),
 )
+_BY_STORE = (
+    "Products of several stores stand by store and SKU. To sort them by price, shelfsync would have to read every product of the chain,"
+    " which takes longer than a page may. Name a store to sort its products by price or by difference, or sort the file in a spreadsheet."
+)
 _BESIDE = """
 SELECT coalesce(sum(skus), 0) FROM warehouse.rejection_count JOIN ledger.vendor AS v USING (vendor)
 WHERE kind = 'unknown_sku' AND v.forgotten IS NULL AND (:vendor = '' OR vendor = :vendor)
@@ -113,7 +117,7 @@ def products(
         begun=bool(after),
         chips=[*_chips(found.numbers, asked), *_beside(request, vendor)],
         notes=notes,
-        hint="" if vendor else "Name a store to sort its products by price or by difference.",
+        hint="" if vendor else _BY_STORE,
         empty="There is no such product."
         if asked.filters
         else "No product is known yet: the first full sync reads them.",

@@ -10,7 +10,7 @@ from starlette.status import HTTP_404_NOT_FOUND
 
 from shelfsync.errors import DataError
 from shelfsync.pages.lists import Column, Field, list_file, list_values
-from shelfsync.pages.shell import First, Number, Page, context, show
+from shelfsync.pages.shell import First, Number, Page, context, sentence, show
 from shelfsync.promotions.steps.status import PROMOTIONS as EVERY
 from shelfsync.promotions.steps.status import STATES, one, status
 
@@ -49,7 +49,7 @@ def promotions(request: Request) -> HTMLResponse:
     if values["asked"].filters:
         empty = "No promotion of the last days fits."
     else:
-        empty = "No promotion in the last days. DAG `promotions_sync` or `shelfsync promotions sync` reads the ERP's."
+        empty = "No promotion in the last days. The DAG `promotions_sync` reads the ERP's."
     found = status(context(request), rows=0)
     return show(request, "promotions.html", title=PROMOTIONS.title, chips=(), empty=empty, **found, **values)
 
@@ -66,7 +66,7 @@ def promotion(request: Request, number: Number, first: First = 0) -> HTMLRespons
     try:
         found = one(context(request), number, first=first, rows=ROWS)
     except DataError as error:
-        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+        raise HTTPException(HTTP_404_NOT_FOUND, sentence(error)) from None
     after = first + ROWS if len(found["skus_shown"]) == ROWS else None
     values: dict[str, Any] = {"promotion": found, "after": after}
     return show(request, "promotion.html", title=f"Promotion {found['name']}", **values)

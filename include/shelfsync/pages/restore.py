@@ -18,7 +18,7 @@ from shelfsync.errors import DataError
 from shelfsync.pages.confirmation import confirmation
 from shelfsync.pages.form import Form
 from shelfsync.pages.rights import Decider
-from shelfsync.pages.shell import Page, Text, context, lead_to, show
+from shelfsync.pages.shell import Page, Text, context, lead_to, sentence, show
 
 RESTORE = Page("/store/restore", "Restore", in_menu=False)
 
@@ -40,7 +40,7 @@ def preview(
         try:
             found = _restored(request, asked, who="", why="", dry_run=True)
         except (DataError, ValueError) as error:
-            problem = str(error)
+            problem = sentence(error)
     with context(request).engine.connect() as connection:
         names = vendors.names(connection)[:NAMES]
     zone = context(request).settings.time_zone
@@ -74,7 +74,7 @@ def order(request: Request, form: Form, person: Decider) -> Response:
             return asked
         _restored(request, form, who=person.name, why=reason, dry_run=False)
     except (DataError, ValueError) as error:
-        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+        raise HTTPException(HTTP_400_BAD_REQUEST, sentence(error)) from None
     return lead_to(request, f"/store?{urlencode({'vendor': form.get('vendor', '')})}")
 
 
@@ -83,13 +83,11 @@ def _restored(request: Request, asked: dict[str, str], *, who: str, why: str, dr
     app = context(request)
     hours = asked.get("hours", "")
     if hours not in _HOURS:
-        raise DataError(
-            f"restore: {hours!r} is no time that a restoration can last; choose one of {', '.join(_HOURS)} hours"
-        )
+        raise DataError(f"{hours!r} is no time that a restoration can last; choose one of {', '.join(_HOURS)} hours")
     skus = asked.get("sku", "").replace(",", " ").split()
     category = asked.get("category", "").strip() or None
     if skus and category:
-        raise DataError("restore: name SKUs or a category, not both")
+        raise DataError("name SKUs or a category, not both")
     return restore(
         app,
         asked.get("vendor", ""),

@@ -21,7 +21,7 @@ from shelfsync.pages.letter import Letter, about_rejections
 from shelfsync.pages.lists import Field, asked_of, category_field, list_file, list_values
 from shelfsync.pages.rights import Decider
 from shelfsync.pages.rows_file import csv_file, workbook_file
-from shelfsync.pages.shell import Page, context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, sentence, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
     try:
         release(context(request), form.get("vendor", ""), [form.get("sku", "")])
     except DataError as error:
-        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {error}") from None
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {sentence(error)}") from None
     back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku", "category") if f"asked_{name}" in form}
     return lead_to(request, "/rejections" + (f"?{urlencode(back)}" if back else ""))
 

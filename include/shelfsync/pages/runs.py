@@ -17,7 +17,7 @@ from shelfsync.pages.charts import Bar, Bars
 from shelfsync.pages.lists import Column, Field, list_file, list_values
 from shelfsync.pages.rows_file import ROWS as ROWS_OF_FILE
 from shelfsync.pages.rows_file import rows_file
-from shelfsync.pages.shell import Number, Page, Text, context, show
+from shelfsync.pages.shell import Number, Page, Text, context, sentence, show, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def run(request: Request, number: Number) -> HTMLResponse:
     try:
         found = run_history.shown(app, number)
     except DataError as error:
-        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+        raise HTTPException(HTTP_404_NOT_FOUND, sentence(error)) from None
     stores = sorted(found["of_vendors"], key=lambda row: (row["error"] is None, row["vendor"]))
     return show(
         request,
@@ -108,18 +108,18 @@ def rows(request: Request, number: Number, stage: Stage, vendor: Text = "") -> S
         pages = rows_of_run(app, number, stage, vendor=vendor or None, most=ROWS_OF_FILE)
         return rows_file(app, COLUMNS, pages, f"run-{number}-{stage}.csv")
     except DataError as error:
-        raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
+        raise HTTPException(HTTP_404_NOT_FOUND, sentence(error)) from None
 
 
 def funnel(found: dict[str, Any], seen: int | None) -> Bars:
     """From the rows that were read to what an observation showed."""
     path = f"/runs/{found['run_id']}/rows.csv?stage="
     bars = [
-        Bar(stage, found[name], f"{found[name]:,}", _TONES.get(stage, ""), path + stage)
+        Bar(stage, found[name], shown(found[name]), _TONES.get(stage, ""), path + stage)
         for stage, name in _COUNTS.items()
     ]
     bars.append(
-        Bar(Stage.OBSERVED, seen or 0, "in the file" if seen is None else f"{seen:,}", "good", path + Stage.OBSERVED)
+        Bar(Stage.OBSERVED, seen or 0, "in the file" if seen is None else shown(seen), "good", path + Stage.OBSERVED)
     )
     note = "An observation is the platform's own export or listing after the change."
     return Bars("What became of the rows", ("stage", "rows"), tuple(bars), note=note)

@@ -23,6 +23,7 @@ from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
 
 from shelfsync import display
 from shelfsync.alerts.steps.lists import severe
+from shelfsync.decisions.rule_name import rule_name
 from shelfsync.invisible_characters import plain_lines
 from shelfsync.platform import kill_switch
 from shelfsync.store.metadata import instant
@@ -42,11 +43,11 @@ HEADERS = {
 }
 """A page shows texts of the ERP and of the platform. If one of them is ever rendered as markup, these headers keep it harmless."""
 
-_SETTINGS = re.compile(r" ?\([^()]*SHELFSYNC_[^()]*\)")
+_ASIDE = re.compile(r"(\bhold \d+)?( ?\([^()]*\))")
+_OF_OPERATOR = ("SHELFSYNC_", "AIRFLOW__", "DECIMAL_MARK", "warehouse.", "`shelfsync ")
 _CAUSE_AND_ACTION = re.compile(r" differs \([a-z_]+, [a-z_]+\):")
-_RESUME = re.compile(r" \(`shelfsync resume [^`]*`\)")
-_PAUSED_STORE = re.compile(r"\bvendor (?=\S+ is paused by )")
-_RULE = re.compile(r"\b(?:rule|guard|holds it:) [a-z]+(?:_[a-z]+)+\b")
+_STORE = re.compile(r"\bvendor(?= \S+ is paused by )|^vendor(?= \S)|(?<=\d )vendor(?=s failed\b)")
+_RULE = re.compile(r"\b((?:rule|guard|holds it:) )([a-z]+(?:_[a-z]+)+)\b")
 
 
 def show(
@@ -84,13 +85,16 @@ PAUSED_STORES = 5
 
 def pauses(off: Sequence[Stop], of_store: str | None) -> list[str]:
     """What a page tells about the switches: each that stops more than a store has its line, the stores share one."""
-    wide = [str(stop) for stop in off if stop.scope != "vendor"]
+    wide = [stop.for_people for stop in off if stop.scope != "vendor"]
     stores = [stop for stop in off if stop.scope == "vendor" and of_store in {None, stop.name}]
     if len(stores) <= 1:
-        return wide + [str(stop) for stop in stores]
-    more = f" and {len(stores) - PAUSED_STORES} more" if len(stores) > PAUSED_STORES else ""
+        return wide + [stop.for_people for stop in stores]
+    more = f" and {shown(len(stores) - PAUSED_STORES)} more" if len(stores) > PAUSED_STORES else ""
     named = ", ".join(stop.name for stop in stores[:PAUSED_STORES])
-    return [*wide, f"{len(stores)} stores: {named}{more}; nothing but orders is sent to them until they are resumed"]
+    return [
+        *wide,
+        f"{shown(len(stores))} stores: {named}{more}; nothing but orders is sent to them until they are resumed",
+    ]
 
 
 def lead_to(request: Request, path: str) -> RedirectResponse:
@@ -136,10 +140,26 @@ def discount(value: object, subtype: object) -> str:
 
 
 def for_buyers(text: str) -> str:
-    """A sentence with rules as words, and without what only the operator can use: the names of settings, the command that resumes."""
-    plain = _CAUSE_AND_ACTION.sub(" differs:", _SETTINGS.sub("", text))
-    plain = _PAUSED_STORE.sub("store ", _RESUME.sub("", plain))
-    return _RULE.sub(lambda found: found[0].replace("_", " "), plain)
+    """A sentence with rules as words, and without what only the operator can use: what stands in brackets with a setting or a command.
+
+    The command about a hold stays, because it becomes a link.
+    """
+    plain = _CAUSE_AND_ACTION.sub(" differs:", _ASIDE.sub(_without_operator, text))
+    return _RULE.sub(lambda found: found[1] + rule_name(found[2]), _STORE.sub("store", plain))
+
+
+def _without_operator(found: re.Match[str]) -> str:
+    hold, aside = found.groups()
+    return found[0] if hold or not any(mark in aside for mark in _OF_OPERATOR) else ""
+
+
+_STEP = re.compile(r"^[a-z]+: (?=\S)")
+_WHAT_LISTS = re.compile(r"[;.] `shelfsync [^`]*`[^;.`]*$")
+
+
+def sentence(error: Exception) -> str:
+    """What a person did that cannot be, without the step before it and the command that lists what there is: the page has both."""
+    return _WHAT_LISTS.sub("", _STEP.sub("", str(error)))
 
 
 THRESHOLD = "threshold_"
@@ -159,6 +179,28 @@ def threshold(name: str) -> str:
     return _THRESHOLDS.get(name, name.replace("_", " "))
 
 
+_VALUE_NAMES = {"active": "on sale", "max_sales_quantity": "sales limit", "sales_buffer": "sales buffer", "sku": "SKU"}
+
+
+def value_name(name: str) -> str:
+    """A value of a product as a buyer calls it; its column has the name."""
+    return _VALUE_NAMES.get(name, name)
+
+
+_TO_DO = {
+    "at next_try_at": "by itself, with a later run",
+    "for this vendor": "for this store",
+    "add its keywords to SHELFSYNC_REJECTION__REASON_KEYWORDS": "the operator of shelfsync can name its kind",
+}
+
+
+def what_to_do(text: str) -> str:
+    """What the view of the rejections says to do, for those who see no columns and settings."""
+    for of_view, plain in _TO_DO.items():
+        text = text.replace(of_view, plain)
+    return text
+
+
 def _shown(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -167,10 +209,10 @@ def _shown(value: object) -> str:
             return ""
         case bool():
             return "yes" if value else "no"
-        case int():
+        case int() | float():
             return f"{value:,}"
         case Decimal():
-            return f"{value.normalize():f}" if value % 1 else f"{value:,.0f}"
+            return f"{value.normalize():,f}" if value % 1 else f"{value:,.0f}"
         case dt.datetime():
             return display.instant(value)
         case _:
@@ -183,7 +225,7 @@ def _visible(value: Any) -> Any:
 
 
 _COMMAND = re.compile(r"`([^`]*)`")
-_OF_HOLD = re.compile(r"hold (\d+) \(`shelfsync holds \w+ \1\b[^`]*`\)")
+_OF_HOLD = re.compile(r"hold (\d+) \(`shelfsync (?:--chain \S+ )?holds \w+ \1\b[^`]*`\)")
 
 
 @pass_context
@@ -213,6 +255,9 @@ def _environment() -> Environment:
         made.filters["total"] = total
         made.filters["discount"] = discount
         made.filters["threshold"] = threshold
+        made.filters["rule_name"] = rule_name
+        made.filters["value_name"] = value_name
+        made.filters["what_to_do"] = what_to_do
         made.filters["age"] = age
         made.filters["for_buyers"] = for_buyers
         made.filters["with_commands"] = with_commands

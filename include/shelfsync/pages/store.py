@@ -20,7 +20,7 @@ from shelfsync.pages.dag_switched_off import Feed
 from shelfsync.pages.form import Form
 from shelfsync.pages.lists import list_file
 from shelfsync.pages.rights import Decider, Starter, viewer
-from shelfsync.pages.shell import Number, Page, Text, context, lead_to, show
+from shelfsync.pages.shell import Number, Page, Text, context, lead_to, sentence, show
 
 STORE = Page("/store", "Store", ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "assortment_export"))
 
@@ -39,7 +39,7 @@ def store(request: Request, vendor: Text = "", day: Text = "", started: Text = "
         try:
             found = store_day(app, vendor, dt.date.fromisoformat(day) if day else None)
         except DataError as error:
-            problem = str(error)
+            problem = sentence(error)
         except (ValueError, OverflowError):
             problem = f"{day!r} is no day of a calendar; write it as 2026-03-01"
         else:
@@ -70,7 +70,10 @@ def sync_now(request: Request, form: Form, person: Starter) -> RedirectResponse:
     if of_store(context(request), vendor) is None:
         raise HTTPException(HTTP_404_NOT_FOUND, f"shelfsync knows no store {vendor!r}. The first page lists them.")
     if start_run is None:
-        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started. Run `shelfsync sync --vendor {vendor}`.")
+        raise HTTPException(
+            HTTP_409_CONFLICT,
+            f"Nothing was started: only the pages in Airflow can start a run. The command is `shelfsync sync --vendor {vendor}`.",
+        )
     chain = request.app.state.chain
     if dag_states is not None and (note := Feed(SYNC, dag_states([SYNC]).get(SYNC), chain).note):
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was started: {note}")

@@ -69,9 +69,17 @@ class Stop:
         return f"shelfsync resume {_WHOSE.get(self.scope, self.name)}"
 
     def __str__(self) -> str:
+        return f"{self._paused(self.what)} (`{self.remedy}`)"
+
+    @property
+    def for_people(self) -> str:
+        """The same without the command, and with the word for a store that has no part in the platform's interface."""
+        return self._paused(f"store {self.name}" if self.scope == "vendor" else self.what)
+
+    def _paused(self, what: str) -> str:
         return (
-            f"{self.what} is paused by {self.who} since {display.instant(self.turned_at)}: {self.why}"
-            f"; nothing but orders is sent until it is resumed (`{self.remedy}`)"
+            f"{what} is paused by {self.who} since {display.instant(self.turned_at)}: {self.why}"
+            "; nothing but orders is sent until it is resumed"
         )
 
 

@@ -48,7 +48,7 @@ def _number_reasons(field: str) -> list[Reason]:
         Reason(
             f"{field}_decimal_comma",
             field,
-            f"{field} {{value}} has a comma, and DECIMAL_MARK of the source is not a comma",
+            f"{field} {{value}} has a comma, and its source is set to write another mark (DECIMAL_MARK)",
         ),
         Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
         Reason(f"{field}_negative", field, f"{field} {{value}} is below zero"),
@@ -94,14 +94,14 @@ SKU_REASONS: tuple[Reason, ...] = (
         "sku {value} is unknown to the platform, and nearly all others of the store are numbers: a program made it another thing of a number, or a digit of"
         " its barcode is missing or wrong",
     ),
-    Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
+    Reason("sku_too_long", "sku", "sku {value} is longer than allowed (SHELFSYNC_NORMALISE__SKU_LENGTH_MAX)"),
 )
 """What may be wrong with a SKU by itself, whatever its row is about."""
 
 REASONS: tuple[Reason, ...] = (
     Reason("row_unreadable", "sku", "a row of the file cannot be read: {value}"),
     Reason("no_row", "sku", "a program wrote this beside the rows, and it is no row: {value}"),
-    Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
+    Reason("vendor_missing", "vendor", "the row names no store"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
     Reason("vendor_odd", "vendor", "vendor {value} only looks like the id of a store"),
     Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
@@ -130,7 +130,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "active_not_a_truth_value",
         "active",
-        "active {value} is no truth value; SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others",
+        "active {value} is no truth value (SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others)",
     ),
     *_pieces_reasons("max_sales_quantity"),
     Reason(

@@ -29,7 +29,7 @@ def test_a_held_price_waits_until_a_person_decides_also_after_its_time(world, co
     world.sync("delta")
     assert kinds(context) == EXPIRES
     for line in lines(context).values():
-        assert "1 changes of store-001 have expired without a decision, the last at " in line
+        assert "rule shifted decimal: 1 change of store-001 has expired without a decision, the last at " in line
     with context.engine.connect() as connection:
         assert [row for row in alerts.newest(connection) if row["closed_at"] is not None] == [], "none was over"
     hold = world.app.holds.listed()[0]["hold_id"]
@@ -52,8 +52,8 @@ def test_an_expired_hold_that_another_waits_beside_is_named_and_ends_with_its_ro
                 7, held_at, now() + interval '1 day' FROM ledger.hold""")
         )
     assert kinds(context) == EXPIRES
-    assert "7 changes of store-002 wait for a decision" in lines(context)["hold_waits"]
-    assert "Besides, 1 changes of store-001 have expired" in lines(context)["hold_waits"]
+    assert "rule shifted decimal: 7 changes of store-002 wait for a decision" in lines(context)["hold_waits"]
+    assert "Besides, 1 change of store-001 has expired" in lines(context)["hold_waits"]
     world.erp.put("store-001", "a", "1.00")
     world.sync("delta")
     assert kinds(context) == HELD

@@ -124,7 +124,7 @@ def test_the_status_prints_who_restored_what_until_when_and_why(run):
     ordered = run("restore", "store-001", "--at", then, "--sku", "a", "--reason", "a mistake in the till")
     assert ordered.returncode == 0, ordered.stderr
     status = " ".join(run("status").stdout.split())
-    assert "RESTORED: 1 SKUs of vendor store-001 is kept as it was at" in status
+    assert "RESTORED: 1 SKUs of store store-001 is kept as it was at" in status
     assert "a mistake in the till" in status
     explained = " ".join(run("explain", "store-001", "a").stdout.split())
     assert "A restoration keeps these values" in explained

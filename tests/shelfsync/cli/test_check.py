@@ -132,7 +132,7 @@ def test_rows_that_cannot_be_sent_are_found_before_they_are_planned(here, tmp_pa
     )
     assert values == (
         "warning: 1 values of the ERP's first 5 rows are left out, and the rest of their rows is sent: 1 active_not_a_truth_value (active"
-        f' "J" is no truth value; SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others). {advice}'
+        f' "J" is no truth value (SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others)). {advice}'
     )
     with (tmp_path / "stock.csv").open("a", encoding="utf-8") as file:
         file.write("store-001,d,1.0,4,1\nstore-001,d,1,4,true\n")

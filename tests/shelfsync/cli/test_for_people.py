@@ -44,9 +44,9 @@ def test_a_person_reads_the_chains_time_and_currency_and_a_script_utc_and_number
 def test_a_time_that_was_shown_can_be_written_back(chain):
     now = dt.datetime.now(ZoneInfo("Asia/Kathmandu")) + dt.timedelta(minutes=1)
     known = chain("explain", "store-001", "a", "--at", f"{now:%Y-%m-%dT%H:%M}")[1]
-    assert "No extract had this vendor by then" not in known
+    assert "No extract had this store by then" not in known
     hours_ago = f"{now - dt.timedelta(hours=2):%Y-%m-%dT%H:%M}"  # in UTC it would be in the future
-    assert "No extract had this vendor by then" in chain("explain", "store-001", "a", "--at", hours_ago)[1]
+    assert "No extract had this store by then" in chain("explain", "store-001", "a", "--at", hours_ago)[1]
     code, _, errors = chain("explain", "store-001", "a", "--at", "soon")
     assert code == 2
     assert "(Asia/Kathmandu)" in errors

@@ -159,7 +159,7 @@ def test_the_past_is_explained_as_it_was(shelf):
 def test_before_the_first_run_there_are_no_events(shelf):
     found = shelf.app.explain("store-001", "a", at=datetime(2020, 1, 1, tzinfo=UTC))
     assert found.events == ()
-    assert "No extract had this vendor by then" in found.sentence
+    assert "No extract had this store by then" in found.sentence
 
 
 @pytest.mark.slow

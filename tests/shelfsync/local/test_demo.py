@@ -11,8 +11,8 @@ from shelfsync.local import demo
 from shelfsync.local.comparison import Comparison
 from shelfsync.local.mail_catcher import Mail
 
-OPENED = Mail("a@example.com", "shelfsync: warning: held changes wait for a decision (catalog shifted_decimal)", "text")
-OVER = Mail("a@example.com", "shelfsync: over: held changes wait for a decision (catalog shifted_decimal)", "text")
+OPENED = Mail("a@example.com", "shelfsync: warning: held changes wait for a decision (shifted decimal)", "text")
+OVER = Mail("a@example.com", "shelfsync: over: held changes wait for a decision (shifted decimal)", "text")
 
 
 @pytest.mark.parametrize(

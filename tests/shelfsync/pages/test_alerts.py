@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 
+from alert_look import of_program
 from csv_answer import rows_of
 from shelfsync.alert_conditions import watch as alert_watch
+from shelfsync.alerts.kind import KINDS
 from shelfsync.alerts.ledger import alerts
 from shelfsync.alerts.steps import lists
 
@@ -63,3 +66,27 @@ def test_who_may_only_look_takes_no_alert_on(world, browse):
     pages = browse(world.app, may_decide=False)
     assert "<form" not in pages.get("/alerts/1").text
     assert pages.post("/alerts/1/acknowledge").status_code == 403
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_a_kind_of_alert_is_told_without_a_word_of_the_program(kind):
+    for sentence in (kind.title, kind.customers, kind.by_itself):
+        assert of_program(sentence) == [], sentence
+
+
+def test_a_rule_is_called_on_the_pages_of_alerts_as_on_those_of_holds_and_found_by_that_name(world, browse):
+    waits = {("hold_waits", "catalog price_change"): "rule price change: 3 changes wait (`shelfsync holds show 1`)"}
+    with world.app.context.engine.begin() as connection:
+        alerts.keep(connection, ("hold_waits",), waits)
+    lists.mute(world.app.context, "hold_waits", "catalog price_change", hours=1, who="ada", why="sale")
+    pages = browse(world.app)
+    for page in ("/alerts", "/alerts/1"):
+        text = pages.get(page).text
+        assert ("rule price change: 3 changes wait<" in text, "price change<" in text) == (True, True), page
+        assert ("price_change" in text, "hold_waits" in text) == (False, False), page
+    with world.app.context.engine.begin() as connection:
+        alerts.keep(connection, ("hold_waits",), {})
+    for asked in ("price+change", "catalog+price_change"):
+        assert "<td>price change<" in pages.get(f"/alerts?subject={asked}").text
+        assert len(rows_of(pages.get(f"/alerts.csv?subject={asked}"))) == 1
+    assert "No such alert is over." in pages.get("/alerts?subject=zero+price").text

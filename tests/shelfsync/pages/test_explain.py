@@ -20,7 +20,7 @@ def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     assert re.findall(r'<td>([a-z]+)<td class="long">', found) == ["read", "sent", "answered"]
     assert "<b>" not in found, "what came from an ERP is text, never markup"
     then = page.get("/explain", params={"vendor": "store-001", "sku": "<b>", "at": "2020-01-01T10:00"}).text
-    assert "No extract had this vendor by then" in then
+    assert "No extract had this store by then" in then
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_a_time_as_the_page_shows_it_includes_what_was_shown_at_it(world, browse
 
 def test_an_unknown_vendor_or_an_invalid_instant_is_reported_on_the_page(world, browse):
     page = browse(world.app)
-    assert "no extract had vendor" in page.get("/explain", params={"vendor": "x", "sku": "y"}).text
+    assert "no extract had store" in page.get("/explain", params={"vendor": "x", "sku": "y"}).text
     assert "is no instant" in page.get("/explain", params={"vendor": "x", "sku": "y", "at": "noon"}).text
 
 

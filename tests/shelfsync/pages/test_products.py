@@ -126,6 +126,7 @@ def test_the_rows_of_a_store_stand_in_the_order_that_is_asked_for(chain, browse,
     every = pages.get("/products?order=highest+price").text
     assert 'name="order"' not in every, "each store has its own file"
     assert "Name a store to sort its products by price" in every
+    assert ("Products of several stores stand by store and SKU" in every, 'name="order"' in every) == (True, False)
     assert pages.get("/products?order=nonsense").status_code == 404
     lost = pages.get("/products?vendor=store-003&order=highest+price&after=store-003&after=z&after=0").text
     assert "sku=a0" in lost, "behind a row that is gone it begins anew"

@@ -52,5 +52,6 @@ def test_what_cannot_be_restored_is_a_sentence_on_the_page(world, browse, more, 
     page = browse(world.app)
     answer = page.get("/store/restore", params=asked)
     assert (answer.status_code, sentence in answer.text) == (200, True)
+    assert ("restore:" in answer.text, "--at" in answer.text) == (False, False), "no word of the command line"
     ordered = page.post("/store/restore", data={**asked, "reason": "x"})
-    assert (ordered.status_code, sentence in ordered.text) == (400, True)
+    assert (ordered.status_code, sentence in ordered.text, "restore:" in ordered.text) == (400, True, False)

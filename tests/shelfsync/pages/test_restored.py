@@ -13,10 +13,10 @@ from restored_price import WHY, order_restoration
 def test_a_restoration_in_force_is_in_the_status_and_on_both_pages(world, browse):
     order_restoration(world)
     (line,) = world.app.status()["restorations"]
-    assert line.startswith("1 SKUs of vendor store-001 is kept as it was at")
+    assert line.startswith("1 SKUs of store store-001 is kept as it was at")
     assert line.endswith(f"by ada: {WHY}")
     page = browse(world.app)
-    assert re.search(f"RESTORED: 1 SKUs of vendor store-001 .* until .* by ada: {WHY}", page.get("/").text)
+    assert re.search(f"RESTORED: 1 SKUs of store store-001 .* until .* by ada: {WHY}", page.get("/").text)
     text = page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
     assert re.search(f"<dt>restored</dt><dd>.* until .* by ada: {WHY}", text)
     assert "<dt>ERP</dt><dd>price 5.66" in text

@@ -12,10 +12,10 @@ from fastapi import HTTPException, Request
 from fastapi.testclient import TestClient
 
 from shelfsync import display
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.pages.app import create_app
 from shelfsync.pages.rights import Viewer
-from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, shown, with_commands
+from shelfsync.pages.shell import PAUSED_STORES, for_buyers, pauses, sentence, shown, with_commands
 from shelfsync.platform.kill_switch import Stop
 from shelfsync.store.metadata import instant
 
@@ -199,10 +199,10 @@ def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world,
 @pytest.mark.parametrize(
     ("stores", "of_store", "lines"),
     [
-        (1, None, ["vendor s1 is paused by ada"]),
+        (1, None, ["store s1 is paused by ada"]),
         (3, None, ["3 stores: s1, s2, s3; nothing"]),
         (PAUSED_STORES + 2, None, ["7 stores: s1, s2, s3, s4, s5 and 2 more; nothing"]),
-        (3, "s2", ["vendor s2 is paused by ada"]),
+        (3, "s2", ["store s2 is paused by ada"]),
         (3, "s9", []),
     ],
 )
@@ -244,15 +244,30 @@ def test_a_command_in_a_message_is_shown_as_one_and_nothing_of_it_is_markup(mess
     assert with_commands({}, message) == shown
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1234567, "1,234,567"),
+        (1234567.0, "1,234,567"),
+        (Decimal("1234567.00"), "1,234,567"),
+        (Decimal("1234567.50"), "1,234,567.5"),
+        (1234567.5, "1,234,567.5"),
+        (0.12, "0.12"),
+    ],
+)
+def test_a_number_has_its_thousands_apart_whatever_its_type(value, text):
+    assert shown(value) == text
+
+
 @pytest.mark.parametrize("value", ["1E+90", "1E+1000"])
 def test_a_number_that_cannot_be_formatted_takes_no_page_with_it(value):
     """PostgreSQL's numeric takes it; arithmetic of 28 digits does not."""
     assert shown(Decimal(value)) == "cannot be shown"
 
 
-@pytest.mark.parametrize("act", ["show 12", "reopen 12 --reason TEXT"])
+@pytest.mark.parametrize("act", ["holds show 12", "holds reopen 12 --reason TEXT", "--chain north holds show 12"])
 def test_the_command_about_a_hold_is_a_link_to_it(act):
-    text = f"an operator approves hold 12 (`shelfsync holds {act}`). The guard"
+    text = f"an operator approves hold 12 (`shelfsync {act}`). The guard"
     shown = with_commands({"root": "/pages"}, text)
     assert shown == 'an operator approves <a href="/pages/holds/12">hold 12</a>. The guard'
 
@@ -274,7 +289,34 @@ def test_the_command_about_a_hold_is_a_link_to_it(act):
             "price differs: the export is older",
         ),
         ("SKU rule_7 (red, blue): 1", "SKU rule_7 (red, blue): 1"),
+        ("1 of 2 vendors failed: 7: 3 rows (see warehouse.x)", "1 of 2 stores failed: 7: 3 rows"),
+        ("vendor 7 was passed over by two runs: the vendor", "store 7 was passed over by two runs: the vendor"),
+        ("the rule new_skus lets none through", "the rule new SKUs lets none through"),
+        ("5 rows cannot be sent (`shelfsync quarantine --vendor 7`)", "5 rows cannot be sent"),
+        (
+            "no price (row 7) arrives (5 x: `shelfsync --chain north quarantine`). More",
+            "no price (row 7) arrives. More",
+        ),
+        ("it is off. Give it no schedule (AIRFLOW__SHELFSYNC__X=none)", "it is off. Give it no schedule"),
+        ("approves hold 1 (`shelfsync holds show 1`)", "approves hold 1 (`shelfsync holds show 1`)"),
+        (
+            "vendor 7 is paused by ada: x; nothing is sent (`shelfsync resume 7`)",
+            "store 7 is paused by ada: x; nothing is sent",
+        ),
     ],
 )
 def test_a_buyer_reads_no_code_of_a_program(message, shown):
     assert for_buyers(message) == shown
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (DataError("restore: store '7' has no category 'x'; it has y"), "store '7' has no category 'x'; it has y"),
+        (DataError("runs: there is no run 5; `shelfsync runs list` shows the last ones"), "there is no run 5"),
+        (DataError("hold 5: these thresholds are the present ones"), "hold 5: these thresholds are the present ones"),
+        (ValueError("'x' is no instant"), "'x' is no instant"),
+    ],
+)
+def test_a_page_says_what_cannot_be_without_the_step_and_its_command(error, shown):
+    assert sentence(error) == shown

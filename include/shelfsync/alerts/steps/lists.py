@@ -47,7 +47,7 @@ def look(context: Context) -> dict[str, Any]:
     """`{"looked_at", "stale", "line"}`: when the watch looked last. `stale`: the list may be that of another time."""
     with context.engine.connect() as connection:
         last = alerts.last_look(connection)
-    cure = "Switch the DAG alerts_watch on, or run `shelfsync alerts watch` once a minute"
+    cure = "Switch the DAG alerts_watch on (or run `shelfsync alerts watch` once a minute)"
     if last is None:
         return {"looked_at": None, "stale": True, "line": f"no watch has looked at what is wrong yet. {cure}"}
     at, ago_s = last

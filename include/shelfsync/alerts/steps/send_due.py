@@ -82,7 +82,7 @@ def _send_all(context: Context, wrong: Mapping[str, ConfigurationError]) -> dict
             if tries >= AWAY_AFTER
         }
         unusable = {
-            (ROUTE_AWAY, name): f"the route {name} is wrong: {error.problem}. `shelfsync check` has the remedy"
+            (ROUTE_AWAY, name): f"the route {name} is wrong: {error.problem} (`shelfsync check` has the remedy)"
             for name, error in wrong.items()
         }
         alerts.keep(connection, (ROUTE_AWAY,), away | unusable)

@@ -102,7 +102,7 @@ def lines(connection: Connection, run_id: int | None = None) -> list[str]:
         return []
     line = (
         f"{len(rows)} files of changes are quarantined, the first is {rows[0].file!r}: {rows[0].reason}."
-        " Their changes wait for the full sync; `shelfsync change-files list` shows them, and `replay` takes one again"
+        " Their changes wait for the full sync (`shelfsync change-files list` shows them, and `replay` takes one again)"
     )
     return [Alarm.CHANGES_MISSED.line(line)]
 

@@ -61,7 +61,7 @@ class Restoration:
     def __str__(self) -> str:
         what = "the whole assortment" if self.skus is None else f"{len(self.skus)} SKUs"
         return (
-            f"{what} of vendor {self.vendor} is kept as it was at {display.instant(self.state_at)} until"
+            f"{what} of store {self.vendor} is kept as it was at {display.instant(self.state_at)} until"
             f" {display.instant(self.until_at)}, by {self.who}: {self.why}"
         )
 

@@ -105,7 +105,7 @@ def sentence(changes: Mapping[str | None, list[str]], who: str) -> str:
     where = f" at {len(stores):,} stores ({some_of(stores)})" if stores else ""
     return (
         f"{who}: the ERP's columns have changed{where}: {'; '.join(next(iter(changes.values())))}. If the ERP should not have changed them, ask its"
-        " team; `shelfsync check` shows what is understood of each column (SHELFSYNC_ERP__CHANGED_COLUMNS)"
+        " team (`shelfsync check` shows what is understood of each column; SHELFSYNC_ERP__CHANGED_COLUMNS)"
     )
 
 

@@ -79,8 +79,8 @@ def _line(context: Context, rows: Sequence[dict[str, Any]]) -> str:
     example = ""
     if context.lake.exists(first["path"]):
         sku = context.lake.read_table(first["path"], ["sku"])["sku"][0].as_py()
-        example = f" `shelfsync explain {first['vendor']} {sku}` explains one."
+        example = f" (`shelfsync explain {first['vendor']} {sku}` explains one)"
     return (
         f"{sum(row['skus'] for row in rows):,} SKUs are absent from the extract and stay on sale ({names}), because the extract is not"
-        f" proven complete: {first['proof']}.{example} Remedy: {ABSENT_PAGE}"
+        f" proven complete: {first['proof']}{example}. Remedy: {ABSENT_PAGE}"
     )

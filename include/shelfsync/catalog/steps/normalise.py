@@ -89,7 +89,7 @@ def _normalise_vendor(
             _record(connection, row, result)
         first = quarantine["message"][0].as_py() if quarantine.num_rows else "there was no row"
         raise DataError(
-            f"every one of {snapshot.num_rows + result.rows_quarantined} rows is faulty, the first because {first}; `shelfsync quarantine` shows them"
+            f"every one of {snapshot.num_rows + result.rows_quarantined} rows is faulty, the first because {first} (`shelfsync quarantine` shows them)"
         )
     wanted = restored(context, row.vendor, snapshot, restorations)
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)

@@ -77,19 +77,21 @@ def restore(
     with context.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
         if at.replace(microsecond=0) >= now or span.total_seconds() <= 0:
-            raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
+            raise DataError(
+                "restore: the instant to go back to has to lie in the past, and the restoration has to last longer than nothing"
+            )
         base = vendors.current_baseline(connection, vendor)
         path, then = (None, None) if base is None else _state_at(context, connection, vendor, at, base.path)
     named = None if category is None else _skus_of(context, vendor, category)
     if then is None or base is None:
-        raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {display.instant(at)}")
+        raise DataError(f"restore: nothing was acknowledged of store {vendor!r} by {display.instant(at)}")
     left_out = 0
     if named is not None:
         skus = _acknowledged(context, named, then, base.path)
         left_out = len(named) - len(skus)
         if not skus:
             raise DataError(
-                f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
+                f"restore: none of the {left_out} SKUs of category {category!r} of store {vendor!r} was ever acknowledged"
             )
     moves = _moves(context, then, base.path, skus)
     largest = with_names(context, vendor, moves[:most])
@@ -129,8 +131,8 @@ def _skus_of(context: Context, vendor: str, category: str) -> list[str]:
         return skus
     names = categories(context, vendor)
     if not names:
-        raise DataError(f"restore: the ERP never named a category of vendor {vendor!r}; name the SKUs")
-    raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
+        raise DataError(f"restore: the ERP never named a category of store {vendor!r}; name the SKUs")
+    raise DataError(f"restore: store {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
 
 
 def _acknowledged(context: Context, skus: list[str], then: pa.Table, now_path: str) -> list[str]:
@@ -205,7 +207,7 @@ def _lines(
 
     verb = "would be" if dry_run else "is"
     span = f"the state of {display.instant(at)} {verb} wanted until {display.instant(until)}"
-    lines = [f"vendor {vendor}: {span}; {changes} SKUs differ from it now"]
+    lines = [f"store {vendor}: {span}; {changes} SKUs differ from it now"]
     if left_out:
         lines.append(
             f"  left out: {left_out} SKUs of the category that were never acknowledged, so there is nothing to go back to"

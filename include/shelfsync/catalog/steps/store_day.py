@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display, outages
+from shelfsync.decisions.rule_name import rule_name
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _job(row: dict[str, Any]) -> Happening:
 
 
 def _hold(row: dict[str, Any]) -> Happening:
-    text = f"rule {row['rule'].replace('_', ' ')} holds changes: {row['state']}"
+    text = f"rule {rule_name(row['rule'])} holds changes: {row['state']}"
     if row["decided_at"] is not None:
         text += f" by {row['decided_by']} at {display.minute(row['decided_at'])}"
     return Happening(row["at"], "hold", text, "note", ((row["rows"], "held rows", "hold", row["hold_id"]),))

@@ -49,8 +49,8 @@ def lines(connection: Connection, run_id: int, *, who: str = "this run") -> list
         return []
     fields = sorted({name for row in rows for name in row.fields.split(",")})
     line = (
-        f"the query of the changes missed {sum(row.skus for row in rows):,} SKUs of {len(rows)} vendors ({', '.join(fields)}),"
-        f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; {who} sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
-        " SHELFSYNC_ERP__CHANGES_OVERLAP if the ERP commits late; warehouse.missed_change has every SKU"
+        f"the query of the changes missed {sum(row.skus for row in rows):,} SKUs of {len(rows)} stores ({', '.join(fields)}),"
+        f" the first of them {rows[0].sku!r} of store {rows[0].vendor}; {who} sends them. Correct the query, or let it read further back if"
+        " the ERP commits late (SHELFSYNC_ERP__CHANGES_SQL, SHELFSYNC_ERP__CHANGES_OVERLAP; warehouse.missed_change has every SKU)"
     )
     return [Alarm.CHANGES_MISSED.line(line)]

@@ -106,10 +106,12 @@ def unusable_lines(found: list[dict[str, Any]]) -> list[str]:
         return []
     rows = sum(row["rows"] for row in found)
     reasons = ", ".join(f"{row['rows']:,} {row['reason']}" for row in found)
-    line = f"{rows:,} rows name no usable vendor and were quarantined ({reasons}), the first because {found[0]['message']}."
+    line = f"{rows:,} rows name no usable store and were quarantined, the first because {found[0]['message']}."
     is_unreadable = all(row["reason"] == "row_unreadable" for row in found)
-    remedy = "Correct these lines, or the delimiter and the quotes" if is_unreadable else "Correct the vendor column"
-    return [Alarm.UNUSABLE_ROWS.line(f"{line} {remedy} of the ERP; `shelfsync quarantine` shows the rows")]
+    remedy = (
+        "Correct these lines, or the delimiter and the quotes" if is_unreadable else "Correct the column of the stores"
+    )
+    return [Alarm.UNUSABLE_ROWS.line(f"{line} {remedy} in the ERP ({reasons}: `shelfsync quarantine`)")]
 
 
 def replace(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:

@@ -85,9 +85,7 @@ def check_thresholds(context: Context, hold_ids: Iterable[int], thresholds: dict
 def need_thresholds(hold: Hold, thresholds: dict[str, Any] | None) -> None:
     """A DataError if a person's thresholds are none at all. None: the decision is about the whole hold."""
     if thresholds is not None and not thresholds:
-        raise DataError(
-            f"hold {hold.hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}"
-        )
+        raise DataError(f"hold {hold.hold_id}: no threshold was given, so nothing was decided; give at least one")
 
 
 def need_other_thresholds(hold: Hold, used: dict[str, Any]) -> None:

@@ -43,8 +43,8 @@ def quarantine_alarms(connection: Connection) -> tuple[dict[tuple[str, str], str
     for event in events.quarantined_orders(connection, at_most=1):
         revisions["quarantined", "events"] = newest or 0
         alarms["quarantined", "events"] = (
-            f"{count} order events could not be applied and are quarantined, the oldest is {event['event_id']}: {event['quarantine_reason']}. "
-            f"See them all: `shelfsync inbox list --quarantined`; after the repair: `shelfsync inbox replay {event['event_id']}`"
+            f"{count} order events could not be applied and are quarantined, the oldest is {event['event_id']}: {event['quarantine_reason']}"
+            f" (`shelfsync inbox list --quarantined`; after the repair: `shelfsync inbox replay {event['event_id']}`)"
         )
     count, newest = picking.count_quarantined_results(connection)
     metrics.gauge("orders.results_quarantined", count)
@@ -52,7 +52,7 @@ def quarantine_alarms(connection: Connection) -> tuple[dict[tuple[str, str], str
         revisions["quarantined", "results"] = newest or 0
         alarms["quarantined", "results"] = (
             f"{count} picking results could not be processed and are quarantined, the oldest is {row.result_id} of order {row.order_id}: "
-            f"{row.error}. After the repair: `shelfsync orders retry {row.order_id}`"
+            f"{row.error} (after the repair: `shelfsync orders retry {row.order_id}`)"
         )
     return alarms, revisions
 
@@ -129,8 +129,8 @@ def _count(waiting: Sequence[Any], results: Sequence[Any]) -> None:
 
 def _no_way(orders: int) -> str:
     return (
-        f"{orders} open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set. Set it to the channel to your stores, "
-        "or to none if they receive orders elsewhere (docs/how-to/orders.md)."
+        f"{orders} open orders reach no store: no way to the stores is set. Set the channel to your stores, or none if they receive orders"
+        " elsewhere (SHELFSYNC_ORDERS__HAND_OVER: docs/how-to/orders.md)."
     )
 
 
@@ -138,8 +138,8 @@ def _not_taken(row: Any) -> str:
     what = f"{_store(row)}: {row.orders} orders are not taken, the oldest for {_minutes(row.age_s)}"
     if row.unknown:
         return (
-            f"{what}. One has a status that the platform's interface does not name, so no store gets it: `shelfsync orders show {row.unknown}`."
-            " Ask the platform's support what it means."
+            f"{what}. One has a status that the platform's interface does not name, so no store gets it. Ask the platform's support what it"
+            f" means (`shelfsync orders show {row.unknown}`)."
         )
     if row.vendor is None:
         return f"{what}. The platform has not reported their store: look at their events, and ask its support."

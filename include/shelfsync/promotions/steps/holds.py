@@ -8,6 +8,7 @@ from shelfsync.decisions import held_row_order as moves
 from shelfsync.decisions.hold import REOPENED, Found, not_sent
 from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.ledger.holds import known
+from shelfsync.decisions.rule_name import rule_name
 from shelfsync.decisions.state import HoldState, Subject
 from shelfsync.decisions.steps.lists import expiry, waiting
 from shelfsync.decisions.steps.other_thresholds import need_other_thresholds
@@ -134,7 +135,7 @@ def stake_of(context: Context, found: Sequence[Hold], thresholds: dict[str, Any]
         else f"{count:,} SKUs of {len(campaigns):,} campaigns ({some_of(campaigns)})"
     )
     lines = [what, *moves.lines(moved)]
-    lines += [f"{hold.vendor}, {hold.rule}: {hold.message}" for hold in found[:NAMED]]
+    lines += [f"{hold.vendor}, {rule_name(hold.rule)}: {hold.message}" for hold in found[:NAMED]]
     lines += [f"and {len(found) - NAMED:,} more holds"] if len(found) > NAMED else []
     return {"stake": {"rows": count}, "moves": moved, "lines": lines}
 

@@ -130,7 +130,7 @@ def test_the_whole_reading_counts_what_the_changes_missed_and_raises_an_alarm(wo
     assert world.sync("delta")["sent"] == 0
     summary = world.sync("full")
     (alarm,) = summary["alarms"]
-    assert "missed 2 SKUs of 2 vendors (price, removed)" in alarm
+    assert "missed 2 SKUs of 2 stores (price, removed)" in alarm
     found = "SELECT vendor, sku, change, fields FROM warehouse.missed_change ORDER BY vendor"
     assert world.rows(found) == [("store-001", "b", "changed", "price"), ("store-002", "c", "removed", "")]
     assert Decimal(str(world.shown()["b"]["price"])) == Decimal(7)
@@ -158,7 +158,7 @@ def test_what_the_changes_missed_is_an_alert_until_a_full_sync_finds_nothing(wor
     assert missed(world) is None
     number = world.sync("full")["run"]
     line = missed(world)
-    assert line.startswith("the query of the changes missed 1 SKUs of 1 vendors (price)")
+    assert line.startswith("the query of the changes missed 1 SKUs of 1 stores (price)")
     assert f"run {number} sends them" in line
     world.sync("delta")
     of_run = {"kind": "full", "key": "fails", "vendors": (), "dry_run": False}
@@ -179,7 +179,7 @@ def test_a_query_that_returns_another_price_is_found(world, erp, make_world):
     erp.now += 1
     erp.put("store-001", "a", quantity=12)
     liar.sync("delta")
-    assert "missed 6 SKUs of 2 vendors (price)" in liar.sync("full")["alarms"][0]
+    assert "missed 6 SKUs of 2 stores (price)" in liar.sync("full")["alarms"][0]
     assert Decimal(str(liar.shown()["a"]["price"])) == Decimal(1)
 
 

@@ -50,11 +50,11 @@ def test_rows_of_unusable_vendors_are_reported_by_run_and_status_and_raise_one_a
         stocked.erp.put(vendor, "a", "1.00")
     first, second = stocked.sync("full"), stocked.sync("delta")
     assert len(first["alarms"]) == 1
-    assert "6 rows name no usable vendor" in first["alarms"][0]
+    assert "6 rows name no usable store" in first["alarms"][0]
     assert second["alarms"] == [], "what is known already is no news"
-    assert any("6 rows name no usable vendor" in line for line in second["lines"])
+    assert any("6 rows name no usable store" in line for line in second["lines"])
     assert sum(one["rows"] for one in stocked.app.status()["unusable_vendors"]) == 6
-    assert any("6 rows name no usable vendor" in line for line in stocked.app.warnings())
+    assert any("6 rows name no usable store" in line for line in stocked.app.warnings())
     stocked.erp.execute("DELETE FROM stock WHERE vendor <> ?", V)
     third = stocked.sync("delta")
     assert (third["alarms"], stocked.app.status()["unusable_vendors"]) == ([], [])

@@ -22,4 +22,4 @@ def test_a_second_reading_of_a_run_replaces_the_first_and_one_alarm_counts_all_v
         )
         missed_changes.replace(connection, run_id, "store-002", _missed(("d", "changed", "price,quantity")))
         (line,) = missed_changes.lines(connection, run_id)
-    assert "missed 3 SKUs of 2 vendors (price, quantity, removed), the first of them 'b' of vendor store-001" in line
+    assert "missed 3 SKUs of 2 stores (price, quantity, removed), the first of them 'b' of store store-001" in line

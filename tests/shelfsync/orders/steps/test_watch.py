@@ -182,7 +182,7 @@ def test_an_order_that_reaches_no_store_because_no_way_is_configured_is_an_alarm
     world.receive_events()
     world.app.orders.hand_over()
     (alarm,) = world.app.orders.watch_stores()
-    assert alarm.startswith("1 open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set")
+    assert alarm.startswith("1 open orders reach no store: no way to the stores is set")
     assert world.app.orders.watch_stores() == []
     status = world.app.status()["orders"]
     assert (status["open"], status["not_taken"], status["alarms"]) == (1, 1, [alarm])

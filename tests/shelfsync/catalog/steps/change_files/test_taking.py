@@ -213,7 +213,7 @@ def test_a_change_in_a_file_reaches_the_platform_and_what_files_missed_is_counte
     assert world.sync("delta")["sent"] == 1
     erp.put("store-002", "b", price="7.00")  # in no file
     (alarm,) = world.sync("full")["alarms"]
-    assert "missed 1 SKUs of 1 vendors (price)" in alarm
+    assert "missed 1 SKUs of 1 stores (price)" in alarm
 
 
 event = st.tuples(
