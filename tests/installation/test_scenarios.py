@@ -48,7 +48,7 @@ def known(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
             paused=PAUSED,
             paused_by="ada",
             paused_why="stocktaking",
-            alert=f"sending is paused (vendor {PAUSED})",
+            alert=f"sending is paused (store {PAUSED})",
             rejecting="store-001",
             reason=rejected["reason"],
             rejected_sku=rejected["sku"],

@@ -23,8 +23,8 @@ _OF_OTHERS = re.compile("'[^']*'|product.not.found.in.the.catalog.of.the.vendor"
 """What stands in quotes is of the ERP; the other is the platform's message, in a text or an address."""
 
 
-_WITH_AN_ERROR = frozenset({"run_failed", "store_failed", "campaigns_failed"})
-"""Kinds whose sentence ends with the error of a step, and that with the command which repairs it."""
+_WITH_AN_ERROR = frozenset({"run_failed", "store_failed", "campaigns_failed", "platform_away", "erp_away"})
+"""Kinds whose sentence ends with the error of a step or of a request, which names what an operator can use."""
 
 
 def of_program(sentence):
@@ -37,7 +37,8 @@ def kinds(context):
     with context.engine.connect() as connection:
         opened = alerts.open_alerts(connection)
     own = [row["message"] for row in opened if row["kind"] not in _WITH_AN_ERROR]
-    assert [line for line in own if of_program(line)] == [], "a page shows words of the program"
+    words = {line: of_program(line) for line in own if of_program(line)}
+    assert words == {}, "a page shows words of the program"
     return {(row["kind"], row["subject"]) for row in opened}
 
 

@@ -159,6 +159,7 @@ def test_each_chain_has_its_own_policy(here, csv, sandbox, price, monkeypatch, t
 
     write("base", "1.50")
     for chain in policies:
+        here("check", "--chain", chain)
         synced = here("sync", "--full", "--chain", chain)
         assert synced[0] == 0, synced[2][:300]
     write("new", "1.51")

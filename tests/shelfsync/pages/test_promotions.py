@@ -31,7 +31,7 @@ SELECT promotion_id, campaign, header -> 'display_name' ->> 'en_GB', header -> '
 @pytest.mark.slow
 def test_a_hold_on_the_page_can_be_approved_and_declined_later(shop, browse):
     page = browse(shop.world.app)
-    assert "shelfsync promotions sync" in page.get("/promotions").text
+    assert "promotions_sync</code> reads the ERP" in page.get("/promotions").text
     shop.erp.put("deep", "a", "1", name="<b>Deep")
     shop.erp.put("fair", "b", "8")
     shop.sync()
@@ -133,7 +133,7 @@ def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(s
         "/search/stores?sku=a",
         "completed",
         "invalid discounted SKU",
-        "base_price_not_above",
+        "base price not above",
     ):
         assert part in text
     assert "customers pay the base price" in page.get("/promotions").text
