@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
@@ -70,9 +70,10 @@ def quarantine_file(request: Request) -> StreamingResponse:
 
 @REJECTIONS.router.post("/rejections/release")
 def release_one(request: Request, form: Form, _: Decider) -> RedirectResponse:
-    """The next run sends this SKU once more. 409: it is not rejected any more."""
+    """The next run sends the SKU of this row once more. 409: it is not rejected any more."""
+    row = dict(parse_qsl(form.get("row", "")))
     try:
-        release(context(request), form.get("vendor", ""), [form.get("sku", "")])
+        release(context(request), row.get("vendor", ""), [row.get("sku", "")])
     except DataError as error:
         raise HTTPException(HTTP_409_CONFLICT, f"Nothing was changed: {sentence(error)}") from None
     back = {name: form[f"asked_{name}"] for name in ("vendor", "reason", "sku", "category") if f"asked_{name}" in form}

@@ -43,13 +43,12 @@ def test_rejected_products_stand_by_reason_with_what_to_do_and_one_is_sent_again
     assert re.search(r'<td class="n">7<td class="n">2<td class="n">100\.00<td class="id">20', shown), (
         "seven rows of two vendors, ten pieces each, and since when"
     )
-    sent = pages.post(
-        "/rejections/release", data={"vendor": "store-001", "sku": "u1", "asked_sku": "u"}, follow_redirects=False
-    )
+    (row,) = re.findall(r'form="again" name="row" value="([^"]*sku=u1)"', shown)
+    sent = pages.post("/rejections/release", data={"row": unescape(row), "asked_sku": "u"}, follow_redirects=False)
     assert (sent.status_code, sent.headers["location"]) == (303, "/shelfsync/pages/rejections?sku=u")
     assert "with the next run" in pages.get("/rejections?sku=u").text
     assert rejecting.sync("delta")["rejected"] == 1
-    again = pages.post("/rejections/release", data={"vendor": "store-001", "sku": "a"})
+    again = pages.post("/rejections/release", data={"row": "vendor=store-001&sku=a"})
     assert (again.status_code, "Nothing was changed" in again.text) == (409, True)
 
 
@@ -97,7 +96,7 @@ def test_a_reason_that_no_product_has_any_more_is_no_empty_page(rejecting, brows
 def test_who_may_only_look_sends_nothing_again(rejecting, browse):
     pages = browse(rejecting.app, may_decide=False)
     assert "Send again" not in pages.get("/rejections").text
-    assert pages.post("/rejections/release", data={"vendor": "store-001", "sku": "u1"}).status_code == 403
+    assert pages.post("/rejections/release", data={"row": "vendor=store-001&sku=u1"}).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""When the next request may be sent: slots at equal distances, on the database's clock. Which request it is: `priorities`.
+"""When the next request may be sent: slots at equal distances, on the database's clock. Which request it is: `next_request`.
 
 Two rules, the stricter binds:
 - Slots are so far apart that jitter on the way slows no later request (`jitter`). This is what paces.
