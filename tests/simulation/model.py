@@ -116,7 +116,11 @@ class Model:
         return {row.vendor: self.facts.file(row.path) for row in current}
 
     def _one_open_plan(self, jobs: list[Any], taken: Taken) -> None:
-        """I5, also at the platform: a second job there is a repeat, or unconfirmed in the ledger."""
+        """I5, also at the platform: a second job there is a repeat, or unconfirmed in the ledger.
+
+        A request whose answer was lost is sent again, and the platform may work on both. shelfsync knows of the one that was answered: when
+        that one has ended, the vendor's next request follows, whatever becomes of the other.
+        """
         open_of: dict[str, set[int]] = defaultdict(set)
         sent: dict[str, Counter[str]] = defaultdict(Counter)
         for job in jobs:
@@ -135,14 +139,16 @@ class Model:
             state = "unconfirmed" if over and job.state == "acknowledged" else job.state
             states[job.vendor, tuple(_item(row) for row in self.facts.file(job.items_path))].add(state)
         working: dict[str, set[tuple[Item, ...]]] = defaultdict(set)
-        for job, results in taken:
-            items = tuple(item for item, _ in results)
+        requests = [(job, tuple(item for item, _ in results)) for job, results in taken]
+        ended = {(job.vendor, items) for job, items in requests if job.state not in {"QUEUED", "IN_PROGRESS"}}
+        for job, items in requests:
             known = states.get((job.vendor, items), set())
             if not known:
                 raise Broken("I5", f"platform job {job.seq} of {job.vendor} is in no row of the ledger")
             if known <= {"superseded", "rejected"}:
                 raise Broken("I7", f"platform job {job.seq} of {job.vendor} was taken, and the ledger has {known}")
-            if job.state in {"QUEUED", "IN_PROGRESS"} and not known & {"unconfirmed"}:
+            is_repeat = known == {"acknowledged"} and (job.vendor, items) in ended
+            if job.state in {"QUEUED", "IN_PROGRESS"} and not known & {"unconfirmed"} and not is_repeat:
                 working[job.vendor].add(items)
         for vendor, bodies in working.items():
             skus = Counter(item[0] for body in bodies for item in body)
