@@ -19,8 +19,8 @@ acknowledged as off sale, one that is absent, one that is in a job or a plan, on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,8 +44,7 @@ class Carried:
     suppressed: pa.Array
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """How many rows and SKUs of a vendor are in each column: sum(COLUMNS) = erp_rows + not_in_erp."""
 
     erp_rows: int = 0
@@ -62,7 +61,7 @@ class Counts:
     quarantined: int = 0
 
 
-NAMES = tuple(one.name for one in fields(Counts))
+NAMES = Counts._fields
 COLUMNS = NAMES[2:]
 """They exclude each other; together they are `erp_rows` and `not_in_erp`."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,7 +35,7 @@ def test_the_columns_add_up_to_the_rows_and_to_the_skus_without_one(
     erp -= quarantined
     carried = Carried(*(_array(one) for one in sets))
     found = _count(erp, baseline, quarantined, changed, unconfirmed, carried)
-    numbers = asdict(found)
+    numbers = found._asdict()
     assert sum(numbers[name] for name in COLUMNS) == found.erp_rows + found.not_in_erp
     assert min(numbers.values()) >= 0
     assert found.quarantined == len(quarantined)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -89,9 +88,8 @@ WHERE last.state = 'unaccounted' AND NOT EXISTS (
 """
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The inputs of one vendor's count; paths are files of the lake. Another reading with the same results counts the same."""
+class Facts(NamedTuple):
+    """The inputs of one vendor's count, in the order of the query; paths are files of the lake. Another reading with the same results counts the same."""
 
     vendor: str
     baseline_version: int
@@ -117,8 +115,8 @@ class Facts:
 def facts(connection: Connection, vendors: Sequence[str] | None = None) -> list[Facts]:
     """Of these vendors or of all, by name."""
     bound = sa.text(_FACTS).bindparams(sa.bindparam("vendors", type_=sa.ARRAY(sa.Text)))
-    rows = connection.execute(bound, {"vendors": None if vendors is None else list(vendors)}).mappings()
-    return [Facts(**row) for row in rows]
+    rows = connection.execute(bound, {"vendors": None if vendors is None else list(vendors)})
+    return [Facts(*row) for row in rows]
 
 
 def rejected(connection: Connection, vendor: str, begin: str = "") -> dict[str, bool]:
@@ -137,11 +135,17 @@ def unconfirmed(connection: Connection, vendor: str, skus: list[str]) -> list[st
     return list(connection.execute(sa.text(_UNCONFIRMED), {"vendor": vendor, "skus": skus}).scalars())
 
 
-def counted(connection: Connection) -> dict[str, dict[str, Any]]:
-    """The last count of every vendor, by name: its `facts` and each of NUMBERS."""
+class Counted(NamedTuple):
+    """The last count of a vendor: the digest of its facts, and each of NUMBERS in their order."""
+
+    facts: str
+    numbers: list[int]
+
+
+def counted(connection: Connection) -> dict[str, Counted]:
+    """The last count of every vendor, by name."""
     columns = [vendor_count.c[name] for name in ("vendor", "facts", *NUMBERS)]
-    rows = connection.execute(sa.select(*columns)).mappings()
-    return {row["vendor"]: {name: value for name, value in row.items() if name != "vendor"} for row in rows}
+    return {name: Counted(facts, numbers) for name, facts, *numbers in connection.execute(sa.select(*columns))}
 
 
 def keep(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
 from shelfsync.catalog.ledger import vendor_counts
-from shelfsync.catalog.sku_state import NAMES, Carried, Counts, count, differing, sentence, states, total
+from shelfsync.catalog.sku_state import Carried, Counts, count, differing, sentence, states, total
 from shelfsync.rows.alignment import column
 from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE, SNAPSHOT
 
@@ -42,13 +42,13 @@ def with_facts(context: Context, vendors: Sequence[str] | None = None) -> list[t
     for one in facts:
         digest = one.digest(context.settings.platform.item_key, RULES)
         kept = last.get(one.vendor)
-        if kept is not None and kept["facts"] == digest:
-            found.append((one, Counts(**{name: kept[name] for name in NAMES})))
+        if kept is not None and kept.facts == digest:
+            found.append((one, Counts(*kept.numbers)))
             continue
         now = _counted(context, one)
         found.append((one, now))
         if now is not None:
-            fresh.append({"vendor": one.vendor, "facts": digest, **{name: getattr(now, name) for name in NAMES}})
+            fresh.append({"vendor": one.vendor, "facts": digest, **now._asdict()})
     if fresh:
         with context.engine.begin() as connection:
             vendor_counts.keep(connection, fresh)
@@ -59,7 +59,7 @@ def together(context: Context, vendors: Sequence[str]) -> dict[str, int] | None:
     """The sums over these vendors by the names of catalog.sku_state; None: there is no vendor, or the numbers of one are unknown."""
     found = list(counts(context, vendors).values())
     known = [one for one in found if one is not None]
-    return asdict(total(known)) if known and len(known) == len(found) else None
+    return total(known)._asdict() if known and len(known) == len(found) else None
 
 
 def lines(sums: dict[str, int] | None) -> list[str]:

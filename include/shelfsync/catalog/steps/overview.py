@@ -35,9 +35,8 @@ SELECT extract(epoch FROM ledger.instant() - (
 _ACCEPTANCE = """
 SELECT coalesce(sum(job.sent), 0) AS sent, coalesce(sum(job.accepted), 0) AS accepted, coalesce(sum(job.rejected), 0) AS rejected,
     coalesce(sum(job.unaccounted), 0) AS unaccounted
-FROM ledger.vendor AS v JOIN warehouse.catalog_job AS job ON job.vendor = v.vendor
-WHERE job.sent_at > ledger.instant() - interval '2 days' AND job.ended_at > ledger.instant() - interval '1 day'
-    AND job.accepted + job.rejected + job.unaccounted > 0
+FROM ledger.job
+WHERE job.kind = 'catalog' AND job.ended_at > ledger.instant() - interval '1 day' AND job.accepted + job.rejected + job.unaccounted > 0
 """
 
 
@@ -92,6 +91,6 @@ def _drift(connection: Connection) -> list[dict[str, Any]]:
 
 
 def _acceptance(connection: Connection) -> dict[str, int]:
-    """Of the jobs that ended in the last day, by the vendor's jobs of the last two."""
+    """Of the jobs that ended in the last day."""
     row = connection.execute(sa.text(_ACCEPTANCE)).mappings().one()
     return {name: int(value) for name, value in row.items()}

@@ -8,7 +8,7 @@ not zero are read, and a page reads a few of them at most.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -175,7 +175,7 @@ def _without_vain_questions(connection: Connection, stores: list[Facts], which: 
     if not which.sku:
         return stores
     rejecting = vendor_counts.rejecting(connection, [facts.vendor for facts in stores], which.sku)
-    return [facts if facts.vendor in rejecting else replace(facts, rejections=None) for facts in stores]
+    return [facts if facts.vendor in rejecting else facts._replace(rejections=None) for facts in stores]
 
 
 def _of(counted: Counts, state: str | None) -> int:

@@ -56,8 +56,9 @@ SELECT v.vendor,
        extract(epoch FROM ledger.instant() - h.since) AS oldest_held_s
 FROM ledger.vendor AS v
 LEFT JOIN LATERAL (
-    SELECT moved.created_at FROM ledger.baseline AS moved LEFT JOIN ledger.job USING (job_id)
-    WHERE moved.vendor = v.vendor AND job.state IS DISTINCT FROM 'unconfirmed' ORDER BY moved.version DESC LIMIT 1
+    SELECT moved.created_at FROM ledger.baseline AS moved WHERE moved.vendor = v.vendor AND NOT EXISTS (
+        SELECT FROM ledger.job WHERE job.vendor = moved.vendor AND job.job_id = moved.job_id AND job.state = 'unconfirmed' OFFSET 0)
+    ORDER BY moved.version DESC LIMIT 1
 ) AS b ON true
 LEFT JOIN LATERAL (
     SELECT job.* FROM ledger.job
@@ -70,30 +71,36 @@ CROSS JOIN LATERAL (
     ) AS at_work
 ) AS f
 LEFT JOIN LATERAL (
-    SELECT found.* FROM (
-        (SELECT 1 AS place, vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-        WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.state <> 'superseded'
-            AND (vr.state <> 'busy' OR j.job_id IS NOT NULL OR f.at_work OR v.consecutive_failures > 0)
-            AND (run.skus = '{}' OR vr.state NOT IN ('acknowledged', 'unchanged'))
-        ORDER BY vr.generation DESC LIMIT 1)
-        UNION ALL
-        (SELECT 2 AS place, vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-        WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1)
-    ) AS found ORDER BY found.place LIMIT 1
-) AS l ON true
+    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.state <> 'superseded'
+        AND (vr.state <> 'busy' OR j.job_id IS NOT NULL OR f.at_work OR v.consecutive_failures > 0)
+        AND (run.skus = '{}' OR vr.state NOT IN ('acknowledged', 'unchanged'))
+    ORDER BY vr.generation DESC LIMIT 1
+) AS says ON true
+LEFT JOIN LATERAL (
+    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE says.run_id IS NULL AND vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
+) AS newest ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(says.run_id, newest.run_id) AS run_id, coalesce(says.state, newest.state) AS state,
+        CASE WHEN says.run_id IS NULL THEN newest.failed_step ELSE says.failed_step END AS failed_step,
+        CASE WHEN says.run_id IS NULL THEN newest.error ELSE says.error END AS error
+) AS l
 LEFT JOIN LATERAL (
     SELECT done.generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
     WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
         AND NOT EXISTS (
             SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
-            WHERE batch.run_id = done.run_id AND batch.vendor = done.vendor AND batch.generation = done.generation
+            WHERE job.vendor = done.vendor AND batch.run_id = done.run_id AND batch.generation = done.generation
                 AND (job.unaccounted > 0 OR job.state = 'unconfirmed') OFFSET 0)
     ORDER BY done.generation DESC LIMIT 1
 ) AS d ON true
 LEFT JOIN LATERAL (
-    SELECT min(e.read_at) AS since
-    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
-    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation > coalesce(d.generation, 0) AND vr.state <> 'unchanged'
+    SELECT min(e.read_at) AS since FROM (
+        SELECT run_id, extract_id FROM ledger.vendor_run AS vr
+        WHERE vr.vendor = v.vendor AND vr.generation > coalesce(d.generation, 0) AND vr.state <> 'unchanged' OFFSET 0
+    ) AS left_open JOIN ledger.run USING (run_id) JOIN ledger.extract AS e ON e.extract_id = left_open.extract_id
+    WHERE NOT run.dry_run
 ) AS w ON true
 LEFT JOIN LATERAL (
     SELECT min(waiting.since) AS since FROM (
@@ -180,7 +187,8 @@ def vendor_rows(context: Context, names: Sequence[str] | None = None) -> list[di
     asked = sa.text(_VENDORS).bindparams(sa.bindparam("vendors", type_=sa.ARRAY(sa.Text)))
     with context.engine.connect() as connection:
         given = {"alive": catalog_runs.living(connection), "vendors": None if names is None else list(names)}
-        vendors = [dict(row) for row in connection.execute(asked, given).mappings()]
+        found = connection.execute(asked, given)
+        vendors = [dict(zip(found.keys(), row, strict=True)) for row in found]
         off = kill_switch.stops(connection)
     for row in vendors:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
@@ -198,8 +206,7 @@ def vendor_rows(context: Context, names: Sequence[str] | None = None) -> list[di
 def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:
     if of_vendor is None:
         return {**dict.fromkeys(NAMES), "rejected": None}
-    numbers: dict[str, int | None] = dict(dataclasses.asdict(of_vendor))
-    return {**numbers, "rejected": of_vendor.rejected_for_good + of_vendor.rejected_for_now}
+    return {**of_vendor._asdict(), "rejected": of_vendor.rejected_for_good + of_vendor.rejected_for_now}
 
 
 def _forecast(context: Context) -> dict[str, Any]:

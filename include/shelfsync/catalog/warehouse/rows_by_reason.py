@@ -62,6 +62,19 @@ QUARANTINED = KeysetList(
 )
 """Rows and values of the ERP that cannot be sent, of the last reading of each vendor. A row without a SKU has an empty one."""
 
+QUARANTINED_COUNTED = KeysetList(
+    f"""
+(SELECT last.vendor, counted.* FROM ({LAST_READING}) AS last CROSS JOIN LATERAL (
+    SELECT reason, count(*) AS rows, min(message) AS message FROM warehouse.quarantine AS q
+    WHERE q.vendor = last.vendor AND q.run_id = last.run_id GROUP BY reason
+) AS counted) AS quarantined
+""",  # noqa: S608  of constants
+    ("vendor", "reason", "rows", "message"),
+    {name: condition for name, condition in QUARANTINED.filters.items() if name not in _OF_SKUS},
+    {},
+)
+"""The same, counted store by store: a count of the rows of all stores at once sorts them."""
+
 _REJECTED = {"since": "min(first_at)", "value_at_stake": "sum(value_at_stake)", "about": "min(what_to_do)"}
 _QUARANTINED = {"about": "min(message)"}
 
@@ -72,6 +85,7 @@ def groups(connection: Connection, of: KeysetList, asked: Mapping[str, str], *, 
     The reason of `asked` is left out of account.
     """
     also = {"stores": "count(DISTINCT vendor)", **(_REJECTED if of is REJECTED else _QUARANTINED)}
-    if of is REJECTED and not any(asked.get(name) for name in _OF_SKUS):
-        return keyset_list.groups(connection, REJECTED_COUNTED, asked, "reason", rows="sum(skus)", also=also, most=most)
-    return keyset_list.groups(connection, of, asked, "reason", also=also, most=most)
+    if any(asked.get(name) for name in _OF_SKUS):
+        return keyset_list.groups(connection, of, asked, "reason", also=also, most=most)
+    counted, rows = (REJECTED_COUNTED, "sum(skus)") if of is REJECTED else (QUARANTINED_COUNTED, "sum(rows)")
+    return keyset_list.groups(connection, counted, asked, "reason", rows=rows, also=also, most=most)

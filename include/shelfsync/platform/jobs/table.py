@@ -162,6 +162,12 @@ job = sa.Table(
     sa.Index("ix_job_vendor", "vendor", "job_id"),
     sa.Index("ix_job_vendor_ended_at", "vendor", "ended_at"),
     sa.Index("ix_job_ended_at", "ended_at"),
+    sa.Index(
+        "ix_job_without_outcome",
+        "vendor",
+        "job_id",
+        postgresql_where=sa.text("unaccounted > 0 OR state = 'unconfirmed'"),
+    ),
     sa.CheckConstraint(one_of(State), name="state"),
     sa.CheckConstraint(_of_kind(), name="kind"),
     sa.CheckConstraint("accepted IS NULL OR sent = accepted + rejected + unaccounted", name="conservation"),
