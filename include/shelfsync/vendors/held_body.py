@@ -27,4 +27,4 @@ class HeldBody:
         if self._bytes >= LONG_BYTES:
             self._lease.renew(self._context.engine)
         yield from self._chunks
-        self._lease.renew(self._context.engine)  # the client sends the last chunk after this returns
+        self._lease.renew(self._context.engine)  # StreamedBody holds the last chunk back until this returns

@@ -1,5 +1,7 @@
 """Leases: one process works on a vendor's jobs. A process that lost its lease and wakes up writes nothing (I5, I6).
 
+Steps take one by `under_lease.holding`, where a lost lease ends as Skip.
+
 A lease is a row with a number from a sequence. Every transaction that matters begins with `Lease.hold`: it locks the row, finds its
 own number in it and renews it, or raises. A process that takes a lease over writes a new number, so nothing is left for the earlier
 holder to find, on any clock (I17).

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.vendors.isolation import TAKEN_EVERY_S, Skip, Taken
 from shelfsync.vendors.lease import LeaseLostError, leased
+from shelfsync.vendors.step_report import Skip, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from shelfsync.vendors.lease import Lease
 
 log = logging.getLogger(__name__)
+
+TAKEN_WAIT_S = 60.0
+"""How long a step waits for vendors that another process works on, after the other vendors."""
+TAKEN_EVERY_S = 1.0
 
 
 @contextlib.contextmanager
@@ -50,7 +54,10 @@ def _leased(context: Context, vendor: str, wait_s: float) -> Iterator[Lease | No
 
 @contextlib.contextmanager
 def _lost_lease_first(context: Context, lease: Lease) -> Iterator[None]:
-    """Turns any error into LeaseLostError if the lease is lost."""
+    """Turns any error into LeaseLostError if the lease is lost.
+
+    A DBAPIError stays what it is: if the database is away, it stops the whole step and is no failure of the vendor.
+    """
     try:
         yield
     except (Skip, LeaseLostError, DBAPIError):

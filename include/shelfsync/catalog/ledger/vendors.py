@@ -41,6 +41,7 @@ class BaselineVersion:
     path: str
     rows: int
     generation: int
+    """Of the job that moved it last; an observation leaves it as it was."""
     known_path: str
     """The same SKUs with the last known value where it is unknown: what the guards compare with. Often `path` itself."""
 

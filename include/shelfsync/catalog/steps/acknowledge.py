@@ -21,7 +21,7 @@ from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
 from shelfsync.schemas import SNAPSHOT
-from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -51,6 +51,7 @@ def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
     if job.state != State.CONFIRMED:
         raise Skip(f"job {job.job_id} is still {job.state}")
     batch = batches.read(lease.session, job.batch_id)
+    # it calls `_next` with the version in force, again if that moved; then, in one transaction, `still`, the swap and the move's `also`
     move_baseline(context, lease, job.vendor, lambda base: _next(context, job, batch, base), still=_waits(job))
     if unaccounted := job.unaccounted or 0:
         ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"

@@ -14,7 +14,7 @@ from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.rejected_batch import suspects
 from shelfsync.schemas import BASELINE
 from shelfsync.store.metadata import instant
-from shelfsync.vendors.isolation import Done, Skip, StepReport
+from shelfsync.vendors.step_report import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -58,6 +58,7 @@ def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
     def work(row: VendorRun, facts: _Facts) -> None:
         _batch_vendor(context, row, row.released_path or "", facts)
 
+    # it calls `work` with what `read` found, for each vendor in turn
     return each_vendor(context, run_id, names, "batch", read, work, ahead=ahead)
 
 

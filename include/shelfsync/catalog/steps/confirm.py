@@ -12,9 +12,9 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.log_limits import log_bytes_max, log_s_max
 from shelfsync.catalog.log_reader import TruncatedLogError, parse_log
 from shelfsync.catalog.steps.each_open_job import each_open_job
-from shelfsync.catalog.steps.job_without_log import by_log, end_overdue, without_log
-from shelfsync.catalog.steps.outcomes import write_outcomes
-from shelfsync.errors import StaleRunError, TryAgainError
+from shelfsync.catalog.steps.job_without_log import end_overdue, without_log
+from shelfsync.catalog.steps.outcomes import by_log, write_outcomes
+from shelfsync.errors import TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.download_ahead import File, fetched_ahead
 from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
@@ -22,7 +22,8 @@ from shelfsync.platform.jobs.job_event import received
 from shelfsync.platform.jobs.poll import Report, known, poll
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
-from shelfsync.vendors.isolation import Done, Skip, StepReport
+from shelfsync.vendors.lease import LeaseLostError
+from shelfsync.vendors.step_report import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +88,7 @@ def _confirm(context: Context, job: CatalogJob, lease: Lease, *, ahead: Ahead) -
     except Exception as error:
         # an expired link, an unreadable log, or a status call that fails or must not be sent: without an end, the job would block the vendor
         only_our_own_pause = news.ended and isinstance(error, TryAgainError)
-        if only_our_own_pause or not job.overdue or database_is_away(error) or isinstance(error, StaleRunError):
+        if only_our_own_pause or not job.overdue or database_is_away(error) or isinstance(error, LeaseLostError):
             raise
         end_overdue(context, job, lease, error)
         return
@@ -122,7 +123,10 @@ class _Log:
 
 
 def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
-    """The job's log, downloaded once: its path is stored before its use. Raises the error of a log that may come later."""
+    """The job's log, downloaded once: its path is stored before its use. Raises the error of a log that may come later.
+
+    `first_usable` calls `use` for each link, `ask` once if none will do, and `known_without` before it raises the last error.
+    """
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     found = _Log(news)
     if job.result_path is not None:

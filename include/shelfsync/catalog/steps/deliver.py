@@ -32,7 +32,7 @@ from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.rows.alignment import alike
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
 from shelfsync.vendors.held_body import HeldBody
-from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.step_report import Skip, StepReport
 from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def deliver(
     """Sends what is planned of each vendor, in the order of `whose_turn`: the most urgent batches of all vendors first.
 
     A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
-    `progress(done, all)` counts turns.
+    `progress(done, all)` counts turns. `each_vendor` calls `work` for each vendor in turn, again if it was taken, and writes a failure to the
+    vendor's row.
     """
     triage = ForbiddenTriage(vendors.lately_acknowledged)
     wanted = dict.fromkeys(sorted(names))
@@ -209,7 +210,7 @@ def _new(
         if not waiting:
             return f"job {known[0].job_id} is {known[0].state}; shelfsync bisects one failed job at a time"
     planned = next_batch(waiting, state.consecutive_failures)
-    why_not = _stale(connection, state, planned) or vendor_back_off.why_wait(connection, row, state, planned)
+    why_not = _superseded(connection, state, planned) or vendor_back_off.why_wait(connection, row, state, planned)
     if why_not is not None:
         return why_not
     job_id = catalog_jobs.begin(
@@ -226,8 +227,11 @@ def _new(
     return job_id, planned, len(waiting) > 1
 
 
-def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch) -> str | None:
-    """Why a planned batch must not be sent any more: the fence is higher, or its baseline is out of date (I4)."""
+def _superseded(connection: Connection, state: vendors.Vendor, planned: PlannedBatch) -> str | None:
+    """Why a planned batch must not be sent any more: the fence is higher, or its baseline is out of date (I4).
+
+    A version that this plan's own jobs moved to, which has its generation, is not out of date.
+    """
     moved_by_others = False
     if state.baseline_version != planned.base_version:
         base = vendors.current_baseline(connection, planned.vendor)
@@ -247,7 +251,8 @@ def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch)
 def _deliver_batch(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, triage: ForbiddenTriage) -> bool:
     """Sends the batch as the request of its job. False: the platform rejected it as a whole, and what is in it is planned otherwise.
 
-    The first attempt is committed with the beginning of the job, or with that of its repetition.
+    The first attempt is committed with the beginning of the job, or with that of its repetition. `submit` calls `send` once, and again after
+    a lost answer: read it as `_send`, and then the case of what came back.
     """
 
     def send(again: bool) -> PlatformJob:

@@ -23,7 +23,7 @@ from shelfsync.catalog.steps.sales_buffers_file import buffers_of, rules_of
 from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 from shelfsync.errors import DataError
 from shelfsync.schemas import ABSENT, BASELINE
-from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, TypeVar
 
+from shelfsync import logs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.each_vendor import each_vendor, nothing
-from shelfsync.vendors.isolation import Skip, each_job
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
+from shelfsync.vendors.lease import LeaseLostError
+from shelfsync.vendors.step_report import Done, Skip
 from shelfsync.vendors.under_lease import holding
 
 if TYPE_CHECKING:
@@ -15,8 +19,12 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
-    from shelfsync.vendors.isolation import StepReport
+    from shelfsync.platform.jobs.job import Job
     from shelfsync.vendors.lease import Lease
+    from shelfsync.vendors.step_report import StepReport
+
+log = logging.getLogger(__name__)
+_Job = TypeVar("_Job", bound="Job")
 
 
 def each_open_job(
@@ -40,3 +48,30 @@ def each_open_job(
             each_job(found, lambda job: work(context, job, lease))
 
     return each_vendor(context, run_id, names, step, nothing, each, comes_back=comes_back, in_order=in_order)
+
+
+def each_job(found: Iterable[_Job], work: Callable[[_Job], None]) -> None:
+    """Calls `work` for each job of a vendor; one that fails stops no other, and the first failure is raised at the end (I10).
+
+    Raises Skip if there was nothing to do for any job.
+    """
+    done = 0
+    skips: list[Skip] = []
+    failures: list[Exception] = []
+    for job in found:
+        with logs.about(job=job.job_id):
+            try:
+                work(job)
+            except Skip as skip:
+                skips.append(skip)
+            except Exception as error:
+                if stops_every_job(error) or isinstance(error, LeaseLostError):
+                    raise
+                log.error("%s: %s", job.name, reason_of(error))  # noqa: TRY400  in a line
+                failures.append(error)
+            else:
+                done += 1
+    if failures:
+        raise failures[0]
+    if skips and not done:
+        raise next((skip for skip in skips if not isinstance(skip, Done)), skips[0])

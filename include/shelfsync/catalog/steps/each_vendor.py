@@ -13,13 +13,15 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.errors import ShelfsyncError
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import State
-from shelfsync.vendors.isolation import TAKEN_WAIT_S, Done, Skip, StepReport, Taken, in_rounds
+from shelfsync.vendors.step_report import Done, Skip, StepReport, Taken
+from shelfsync.vendors.under_lease import TAKEN_EVERY_S, TAKEN_WAIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
+    from partner_api.session import Clock
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
 
@@ -86,6 +88,28 @@ def each_vendor(
     for word, count in report.counts().items():
         metrics.count(f"{step}.vendors.{word}", count)
     return report
+
+
+def in_rounds(
+    clock: Clock, vendors: Iterable[str], report: StepReport, one: Callable[[str], None], *, wait_s: float
+) -> None:
+    """Calls `one` for each vendor that has not failed, and for `wait_s` again for those that it reports as taken.
+
+    `one` writes to the report what became of the vendor.
+    """
+    _round(vendors, report, one)
+    until_s = clock.monotonic_s() + wait_s
+    while report.taken and clock.monotonic_s() < until_s:
+        clock.sleep(TAKEN_EVERY_S)
+        _round(report.taken, report, one)
+    for name in report.taken:
+        report.skip(name, str(Taken()))
+
+
+def _round(vendors: Iterable[str], report: StepReport, one: Callable[[str], None]) -> None:
+    report.taken = []
+    for name in (name for name in vendors if name not in report.failed):
+        one(name)
 
 
 def _rows(

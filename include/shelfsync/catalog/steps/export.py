@@ -25,8 +25,8 @@ from shelfsync.platform.jobs.store_answer import store_answer, unpollable
 from shelfsync.platform.jobs.submit import Accepted, GiveBack, GiveUp, Rejected, Request, Unconfirmed, submit
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.vendors.forbidden_triage import ForbiddenTriage
-from shelfsync.vendors.isolation import Skip, StepReport
 from shelfsync.vendors.shards import shards
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

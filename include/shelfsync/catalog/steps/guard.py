@@ -15,7 +15,7 @@ from shelfsync.catalog.steps.restore import as_unrestored_if_any, hidden
 from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.state import HoldState, Subject
-from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.job_feedback import parse_feedback
 from shelfsync.catalog.ledger import batches
-from shelfsync.catalog.outcome import match, unmatched
-from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
+from shelfsync.catalog.steps.outcomes import all_alike, by_log, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.readback import with_listing
-from shelfsync.errors import DataError, StaleRunError, TryAgainError
+from shelfsync.errors import DataError, TryAgainError
 from shelfsync.platform.jobs.job import database_is_away, reason_of
+from shelfsync.vendors.lease import LeaseLostError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,7 @@ def _shown_in_listing(context: Context, job: CatalogJob, lease: Lease) -> bool:
     try:
         return _read_back(context, job, lease)
     except Exception as error:
-        if database_is_away(error) or isinstance(error, StaleRunError):
+        if database_is_away(error) or isinstance(error, LeaseLostError):
             raise
         log.error("confirm: vendor %s, job %d: the listing: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400
         return False
@@ -102,17 +102,3 @@ def _read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
         return False
     write_outcomes(context, lease, job, batch, items, outcomes)
     return True
-
-
-def by_log(context: Context, job: CatalogJob, items: pa.Table, lines: pa.Table) -> pa.Table:
-    """The outcomes by lines of a log, or of what stands for one."""
-    key = context.settings.platform.item_key
-    unmatched_lines = unmatched(items, lines, key).num_rows
-    if unmatched_lines:
-        log.warning(
-            "confirm: vendor %s, job %d: %d lines of the log match no SKU sent",
-            job.vendor,
-            job.job_id,
-            unmatched_lines,
-        )
-    return match(items, lines, key)

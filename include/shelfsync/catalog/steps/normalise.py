@@ -14,7 +14,7 @@ from shelfsync.catalog.steps.each_vendor import each_vendor, write
 from shelfsync.catalog.steps.restore import restored
 from shelfsync.catalog.warehouse import missed_changes, quarantine
 from shelfsync.errors import DataError
-from shelfsync.vendors.isolation import Done, Skip, StepReport
+from shelfsync.vendors.step_report import Done, Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

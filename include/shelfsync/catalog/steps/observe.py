@@ -23,7 +23,7 @@ from shelfsync.platform.jobs.poll import known, poll
 from shelfsync.platform.jobs.result import first_usable
 from shelfsync.platform.jobs.table import State
 from shelfsync.store.metadata import instant
-from shelfsync.vendors.isolation import Skip, StepReport
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

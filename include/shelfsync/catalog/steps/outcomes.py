@@ -17,6 +17,7 @@ from shelfsync import metrics
 from shelfsync.catalog.baseline import with_unconfirmed
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.outcome import match, unmatched
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps.baseline_version import Base, Move, move_baseline
 from shelfsync.catalog.stop_sell import priorities
@@ -128,6 +129,20 @@ def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
         "raw": pa.nulls(count, pa.string()),
     }
     return pa.Table.from_arrays([columns[name] for name in OUTCOME.names], schema=OUTCOME)
+
+
+def by_log(context: Context, job: CatalogJob, items: pa.Table, lines: pa.Table) -> pa.Table:
+    """The outcomes by lines of a log, or of what stands for one."""
+    key = context.settings.platform.item_key
+    unmatched_lines = unmatched(items, lines, key).num_rows
+    if unmatched_lines:
+        log.warning(
+            "confirm: vendor %s, job %d: %d lines of the log match no SKU sent",
+            job.vendor,
+            job.job_id,
+            unmatched_lines,
+        )
+    return match(items, lines, key)
 
 
 def ended_without_log(status: str | None) -> str:

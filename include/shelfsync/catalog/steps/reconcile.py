@@ -24,8 +24,8 @@ from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.errors import MovedError
 from shelfsync.platform.jobs.table import State
 from shelfsync.schemas import BASELINE, FIELDS, OBSERVED, SNAPSHOT, completed
-from shelfsync.vendors.isolation import Skip, StepReport
 from shelfsync.vendors.lease import LeaseLostError, leased
+from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,6 +74,7 @@ def reconcile(context: Context, run_key: str, names: Iterable[str]) -> StepRepor
             raise Skip("done before")
         if one.state != State.CONFIRMED or one.observation_id is None:
             raise Skip(f"the export is {one.state}" + (f": {one.error}" if one.error else ""))
+        # not `holding`: a lost lease is a later try of the whole export here, and no vendor passed over
         with leased(context.engine, one.vendor, context.settings.sync.lease_s) as lease:
             if lease is None:
                 raise LaterError(f"reconcile: vendor {one.vendor}: another process is working on it")

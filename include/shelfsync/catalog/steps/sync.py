@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.column_reading import ColumnReadings
     from shelfsync.context import Context
-    from shelfsync.vendors.isolation import StepReport
+    from shelfsync.vendors.step_report import StepReport
 
 log = logging.getLogger(__name__)
 

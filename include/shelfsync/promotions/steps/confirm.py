@@ -13,9 +13,9 @@ from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import poll_overdue
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.steps.acknowledge import acknowledge
-from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
 from shelfsync.vendors.lease import LeaseLostError
-from shelfsync.vendors.under_lease import holding
+from shelfsync.vendors.step_report import Skip
+from shelfsync.vendors.under_lease import TAKEN_WAIT_S, holding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,8 +27,8 @@ from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
 from shelfsync.store.lake import MissingFileError
 from shelfsync.vendors.held_body import HeldBody
-from shelfsync.vendors.isolation import TAKEN_WAIT_S, Skip
-from shelfsync.vendors.under_lease import holding
+from shelfsync.vendors.step_report import Skip
+from shelfsync.vendors.under_lease import TAKEN_WAIT_S, holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

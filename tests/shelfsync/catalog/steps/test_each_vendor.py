@@ -8,6 +8,8 @@ import pytest
 
 from shelfsync.catalog.ledger.compared import for_diff
 from shelfsync.catalog.steps import diff, each_vendor
+from shelfsync.catalog.steps.each_vendor import in_rounds
+from shelfsync.vendors.step_report import StepReport
 
 STORES = ("store-001", "store-002", "store-003")
 
@@ -78,3 +80,43 @@ def test_what_is_read_of_all_vendors_is_read_again_with_a_row_that_is_old(world,
     monkeypatch.setattr(diff, "for_diff", lambda *asked_for: found.append(sorted(asked_for[2])) or for_diff(*asked_for))
     world.sync("full")
     assert found == asked
+
+
+class Clock:
+    def __init__(self):
+        self.at_s = 0.0
+
+    def monotonic_s(self):
+        return self.at_s
+
+    def sleep(self, seconds):
+        self.at_s += seconds
+
+
+@pytest.mark.parametrize(
+    ("free_after", "wait_s", "done"), [(0, 0.0, ["b", "a"]), (3, 60.0, ["b", "a"]), (3, 2.0, ["b"])]
+)
+def test_a_taken_vendor_is_tried_again_after_the_others_until_the_wait_is_over(free_after, wait_s, done):
+    report, tries = StepReport("deliver"), []
+
+    def one(name):
+        tries.append(name)
+        if name == "a" and tries.count("a") <= free_after:
+            report.taken.append(name)
+        else:
+            report.do(name)
+
+    in_rounds(Clock(), ["a", "b"], report, one, wait_s=wait_s)
+    assert sorted(report.done) == sorted(done)
+    assert set(report.skipped) == {"a", "b"} - set(done)
+
+
+def test_a_vendor_that_failed_is_not_called_again():
+    report, tries = StepReport("deliver"), []
+
+    def one(name):
+        tries.append(name)
+        report.fail(name, "broken")
+
+    in_rounds(Clock(), ["a", "a", "b"], report, one, wait_s=0.0)
+    assert (tries, set(report.failed)) == (["a", "b"], {"a", "b"})

@@ -1,51 +1,14 @@
+"""The jobs of one vendor, one after the other: one that fails stops no other (I10)."""
+
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 import pytest
 
+from shelfsync.catalog.steps.each_open_job import each_job
 from shelfsync.errors import ConfigurationError, DataError
-from shelfsync.vendors.isolation import Done, Skip, StepReport, each_job, in_rounds
-
-
-class Clock:
-    def __init__(self):
-        self.at_s = 0.0
-
-    def monotonic_s(self):
-        return self.at_s
-
-    def sleep(self, seconds):
-        self.at_s += seconds
-
-
-@pytest.mark.parametrize(
-    ("free_after", "wait_s", "done"), [(0, 0.0, ["b", "a"]), (3, 60.0, ["b", "a"]), (3, 2.0, ["b"])]
-)
-def test_a_taken_vendor_is_tried_again_after_the_others_until_the_wait_is_over(free_after, wait_s, done):
-    report, tries = StepReport("deliver"), []
-
-    def one(name):
-        tries.append(name)
-        if name == "a" and tries.count("a") <= free_after:
-            report.taken.append(name)
-        else:
-            report.do(name)
-
-    in_rounds(Clock(), ["a", "b"], report, one, wait_s=wait_s)
-    assert sorted(report.done) == sorted(done)
-    assert set(report.skipped) == {"a", "b"} - set(done)
-
-
-def test_a_vendor_that_failed_is_not_called_again():
-    report, tries = StepReport("deliver"), []
-
-    def one(name):
-        tries.append(name)
-        report.fail(name, "broken")
-
-    in_rounds(Clock(), ["a", "a", "b"], report, one, wait_s=0.0)
-    assert (tries, set(report.failed)) == (["a", "b"], {"a", "b"})
+from shelfsync.vendors.step_report import Done, Skip
 
 
 def _jobs(*numbers):
