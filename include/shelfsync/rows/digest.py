@@ -27,6 +27,7 @@ class RowsDigest:
 
     def __init__(self) -> None:
         self._columns = {name: (hashlib.sha256(), hashlib.sha256()) for name in COLUMNS}
+        self._places = hashlib.sha256()
 
     def add(self, rows: pa.Table) -> Self:
         """Takes the next rows."""
@@ -36,11 +37,22 @@ class RowsDigest:
                     lengths.update(np.full(len(chunk), _NULL, np.int32).data)
                 else:
                     _add(chunk, lengths, texts)
+        for chunk in rows[PLACE].chunks:
+            self._places.update(chunk.fill_null(_NULL).to_numpy().data)
         return self
 
     def value(self) -> str:
         """The digest of what was taken so far."""
-        return hashlib.sha256(b"".join(one.digest() for both in self._columns.values() for one in both)).hexdigest()
+        return self._of().hexdigest()
+
+    def with_places(self) -> str:
+        """The same with the places of the rows in the extract: the digest of a file of these rows."""
+        found = self._of()
+        found.update(self._places.digest())
+        return found.hexdigest()
+
+    def _of(self) -> hashlib._Hash:
+        return hashlib.sha256(b"".join(one.digest() for both in self._columns.values() for one in both))
 
 
 def _add(chunk: pa.StringArray, lengths: hashlib._Hash, texts: hashlib._Hash) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.rows.digest import RowsDigest
     from shelfsync.rows.mask import Mask
     from shelfsync.store.lake import Lake
 
@@ -28,7 +29,8 @@ class Partition:
 
     Rows of vendors that are not `wanted` (empty: all are) are dropped. Rows that name no usable vendor are
     in `nameless`. `stores`: the id of a known store, and its vendor. A row whose vendor only looks like such an id goes, unchanged, to that
-    store, where normalise quarantines it: so its SKU has not left the store.
+    store, where normalise quarantines it: so its SKU has not left the store. `written`: vendor -> a file of earlier rows, which is in use; the
+    same rows are not written again.
     """
 
     def __init__(
@@ -40,10 +42,12 @@ class Partition:
         kind: str = "raw",
         schema: pa.Schema | None = None,
         stores: Mapping[str, str] | None = None,
+        written: Mapping[str, str] | None = None,
     ) -> None:
         self._kind = kind
         self._schema = schema
         self._stores = dict(stores or {})
+        self._written = dict(written or {})
         self._lake = lake
         self._wanted = frozenset(wanted)
         self._limit = rows_in_memory
@@ -187,34 +191,52 @@ class Partition:
             yield pa.Table.from_batches(batches)
 
     def _pieces(self, name: str) -> Iterator[pa.Table]:
-        """A vendor's rows in their order; afterwards they are gone from here."""
+        """A vendor's rows in their order."""
         import pyarrow as pa
 
-        held = self._held.pop(name, [])
-        for start in self._parts.pop(name, []):
+        for start in self._parts.get(name, []):
             yield from self._read(start)
-        if held:
+        if held := self._held.get(name):
             yield pa.concat_tables(held)
 
     def _publish(self, name: str) -> str:
+        """The path of a vendor's file. Afterwards its rows are gone from here."""
+        from shelfsync.rows.digest import RowsDigest
+
+        digest = RowsDigest() if self._schema is None else None
+        if digest is not None:
+            for part in self._pieces(name):
+                digest.add(part)
+        path = self._written_before(name, digest) or self._write(name, digest)
+        self._held.pop(name, None)
+        self._parts.pop(name, None)
+        if digest is not None:
+            self.digests[path] = digest.value()
+        return path
+
+    def _written_before(self, name: str, digest: RowsDigest | None) -> str | None:
+        """The file that has these very rows, if it is in the lake. A lake that cannot be asked is written to, and that reports what is wrong."""
+        path = self._written.get(name)
+        if path is None or digest is None or path != self._lake.table_path(self._kind, name, digest.with_places()):
+            return None
+        try:
+            return path if self._lake.exists(path) else None
+        except Exception:  # noqa: BLE001  each kind of storage has its own errors
+            return None
+
+    def _write(self, name: str, digest: RowsDigest | None) -> str:
         import pyarrow.parquet as pq
 
-        from shelfsync.rows.digest import RowsDigest
         from shelfsync.schemas import RAW
         from shelfsync.store.lake import how_written
 
-        schema = self._schema or RAW
-        digest = RowsDigest() if self._schema is None else None
+        schema, content = self._schema or RAW, None if digest is None else digest.with_places()
         with (
-            self._lake.staged(self._kind, name, ".parquet") as staged,
+            self._lake.staged(self._kind, name, ".parquet", content) as staged,
             pq.ParquetWriter(staged.file, schema, **how_written(schema.names)) as writer,
         ):
             for part in self._pieces(name):
                 writer.write_table(part)
-                if digest is not None:
-                    digest.add(part)
-        if digest is not None:
-            self.digests[staged.path] = digest.value()
         return staged.path
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import os
 import signal
@@ -120,3 +121,36 @@ def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that
     assert {name: rows for name, (_, rows) in files.items()} == {"store-001": 8}
     vendors = Lake("memory://odd-vendors").read_table(files["store-001"][0])["vendor"].to_pylist()
     assert vendors == ["store-001", *names[1:5], "store-001", *names[7:]]
+
+
+def _partitioned(lake, chunks, **options):
+    with Partition(lake, **options) as partition:
+        for chunk in chunks:
+            partition.add(chunk)
+        files = {name: path for name, (path, _) in partition.finish().items()}
+        return files, partition.digests
+
+
+@pytest.mark.parametrize("held", [1, 100])
+def test_the_same_rows_are_not_written_again_and_other_ones_are(held, monkeypatch):
+    lake, written = Lake(f"memory://partition-{next(_roots)}"), []
+    staged = Lake.staged
+    monkeypatch.setattr(Lake, "staged", lambda *asked: written.append(asked[2]) or staged(*asked))
+    rows = [{"row_number": number, "vendor": f"store-00{number % 2}", "sku": f"s{number}"} for number in range(8)]
+    chunks = [pa.Table.from_pylist(rows[start : start + 3], schema=RAW) for start in range(0, 8, 3)]
+    files, digests = _partitioned(lake, chunks, rows_in_memory=held)
+    assert written == ["store-000", "store-001"]
+    assert _partitioned(lake, chunks, rows_in_memory=held, written=files) == (files, digests)
+    assert len(written) == 2, "each has its file"
+    moved = [pa.Table.from_pylist([{**row, "row_number": row["row_number"] + 1} for row in rows], schema=RAW)]
+    again, digests_moved = _partitioned(lake, moved, rows_in_memory=held, written=files)
+    assert not set(again.values()) & set(files.values()), "the file has the place of a row, which a person is told"
+    assert set(digests_moved.values()) == set(digests.values()), "and nothing else of it differs"
+    rows[0]["sku"] = "other"
+    changed = [pa.Table.from_pylist(rows, schema=RAW)]
+    again, _ = _partitioned(lake, changed, rows_in_memory=held, written=files)
+    assert [name for name in files if again[name] != files[name]] == ["store-000"]
+    lake.remove(files["store-001"], not_after=dt.datetime.max.replace(tzinfo=dt.UTC))
+    again, _ = _partitioned(lake, chunks, rows_in_memory=held, written=files)
+    assert again == files
+    assert lake.exists(files["store-001"]), "a file that is gone is written again"

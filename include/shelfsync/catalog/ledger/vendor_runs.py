@@ -211,6 +211,20 @@ def last_snapshot(connection: Connection, name: str) -> LastSnapshot | None:
     return None if found is None else LastSnapshot(*found)
 
 
+def files_read_last(connection: Connection) -> dict[str, str]:
+    """Vendor -> the raw file of its last run, if that went through: as the newest one it is in use, and it could be read."""
+    rows = connection.execute(_FILES_READ_LAST, {"good": [VendorState.UNCHANGED, VendorState.ACKNOWLEDGED]})
+    return {row.vendor: row.raw_path for row in rows}
+
+
+_FILES_READ_LAST = sa.text("""
+SELECT v.vendor, last.raw_path FROM ledger.vendor AS v CROSS JOIN LATERAL (
+    SELECT vr.raw_path, vr.snapshot_path, vr.state FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
+) AS last WHERE last.raw_path IS NOT NULL AND last.snapshot_path IS NOT NULL AND last.state = ANY (:good)
+""")
+
+
 def has_newest_snapshot(connection: Connection, row: VendorRun) -> bool:
     """Whether this is the newest snapshot of the vendor. A step of an older run may be repeated at any time."""
     last = last_snapshot(connection, row.vendor)

@@ -111,7 +111,7 @@ def _whole(
 ) -> list[str]:
     """Reads all rows, lands them by `land`, and returns the vendors, by name. `reported`: the changes at the same instant, so that what they missed is found."""
     wanted = run.vendors or context.settings.sync.vendors
-    with Partition(context.lake, wanted, stores=known_stores(context)) as partition:
+    with Partition(context.lake, wanted, stores=known_stores(context), written=_written(context, run)) as partition:
         with erp_asked(context.engine), read(wanted) as extracted:
             extracted.look = None if columns is None else columns.look
             for chunk in extracted:
@@ -163,6 +163,14 @@ def _whole(
         )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return sorted(files)
+
+
+def _written(context: Context, run: Run) -> dict[str, str]:
+    """Files of the readings before. A full run writes all anew: it finds out whether the lake has kept them as they were."""
+    if run.full:
+        return {}
+    with context.engine.connect() as connection:
+        return vendor_runs.files_read_last(connection)
 
 
 def _write(
