@@ -134,7 +134,15 @@ class _Chain:
         self, closing: contextlib.ExitStack, folder: Path, database_url: str, names: list[str], skus: int
     ) -> None:
         folder.mkdir()
-        command = [str(Path(sys.executable).parent / "partner-sandbox"), "--port", "0", "--quiet", "--job-seconds", "0", *LIFTED]
+        command = [
+            str(Path(sys.executable).parent / "partner-sandbox"),
+            "--port",
+            "0",
+            "--quiet",
+            "--job-seconds",
+            "0",
+            *LIFTED,
+        ]
         address = closing.enter_context(running(folder, command, {}))
         self.erp, self._price = SmallErp(folder / "erp.sqlite"), 1
         listed = [f"{number:06}" for number in range(skus)]
