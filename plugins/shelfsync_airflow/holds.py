@@ -35,7 +35,10 @@ SENT_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='held_changes.release', map_index
 
 @task
 def ask() -> list[dict[str, Any]]:
-    """Selects the open holds without a question, as many as Airflow maps at once; a repeat selects the same ones, the next run the others."""
+    """Selects the open holds that no run asks about, as many as Airflow maps at once; a repeat selects the same ones, the next run the others.
+
+    A run that a person has ended asks no more: its question does not look whether the hold is decided.
+    """
     from airflow.sdk.configuration import conf
 
     from shelfsync.decisions.steps import lists

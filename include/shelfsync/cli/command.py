@@ -320,10 +320,10 @@ def print_error(
     """Prints one line on standard error, `brief` instead of the message if there is one; with `as_json` also a document on standard output."""
     page = error.page if isinstance(error, ShelfsyncError) else "docs/reference/cli.md#exit-codes"
     see = f" [{page}]" if isinstance(error, ShelfsyncError) else ""
-    print(plain(f"shelfsync: {brief or error}{see}"), file=sys.stderr)  # noqa: T201
+    print(plain(own_names(f"shelfsync: {brief or error}{see}", chain_in_use())), file=sys.stderr)  # noqa: T201
     if as_json:
         code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
-        message, remedy = str(error), code.remedy
+        message, remedy = (own_names(text, chain_in_use()) for text in (str(error), code.remedy))
         if isinstance(error, ConfigurationError):
             message = own_names(f"{error.setting}: {error.problem}", error.chain)
             remedy = own_names(error.remedy, error.chain)

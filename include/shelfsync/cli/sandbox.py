@@ -58,7 +58,7 @@ def fill(vendor: Vendors = None) -> Answer:
     elif not found.made:
         raise DataError("sandbox: the ERP has no row of these vendors. Run `shelfsync check`, which lists its stores")
     else:
-        lines.append("next: shelfsync sync --full")
+        lines.append("next: shelfsync check")
     return Answer(
         {"made": found.made, "kept": found.kept, "failed": found.failed, "left_out": found.left_out}, lines, error
     )

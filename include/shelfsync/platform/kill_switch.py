@@ -13,6 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync import display
+from shelfsync.chain_names_in_text import own_names
+from shelfsync.chosen_chain import chain_in_use
 from shelfsync.errors import StoppedError
 from shelfsync.platform.gate import CHANGES, GateBehind
 from shelfsync.store.metadata import boolean, identity, instant, line, metadata, moment, text
@@ -69,7 +71,7 @@ class Stop:
         return f"shelfsync resume {_WHOSE.get(self.scope, self.name)}"
 
     def __str__(self) -> str:
-        return f"{self._paused(self.what)} (`{self.remedy}`)"
+        return own_names(f"{self._paused(self.what)} (`{self.remedy}`)", chain_in_use())
 
     @property
     def for_people(self) -> str:

@@ -102,7 +102,7 @@ def take_off_sale(
     with context.engine.connect() as connection:
         stop = kill_switch.stopped(connection, vendor)
     if stop is not None:
-        raise StoppedError(f"take_off_sale: vendor {vendor}: {stop}. Run `shelfsync resume` first; nothing was done")
+        raise StoppedError(f"take_off_sale: vendor {vendor}: {stop}. Nothing was done")
     if asyncio.run(clear_the_way(context, (vendor,))):
         raise TryAgainError(
             f"take_off_sale: a job of vendor {vendor} is still open on the platform; nothing new was sent. Run it again later"

@@ -18,14 +18,14 @@ from shelfsync.store.keyset_list import KeysetList, Order
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection
-
-
-if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
+LOOK_S, LOOK_EACH_S = 300.0, 2.0
+"""A question in Airflow looks so often whether its hold is decided: each look costs a task, so many open holds look more rarely."""
+SILENT_LOOKS = 6
+"""After so many missed looks the run that asked asks no more."""
 
 HOLDS = KeysetList(
     """(
@@ -155,7 +155,7 @@ def reopen(connection: Connection, hold_id: int, *, who: str, place: Place, why:
     """
     decided = hold.c.state.in_(REOPENED)
     statement = hold.update().where(hold.c.hold_id == hold_id, decided, hold.c.superseded_by.is_(None))
-    undecided = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None}
+    undecided = {"decided_by": None, "why": None, "decided_at": None, "asked_by": None, "looked_at": None}
     opened = {"state": HoldState.OPEN, "acts": hold.c.acts + 1, "expires_at": after(hours * 3600)}
     if connection.execute(statement.values(**undecided, **opened)).rowcount != 1:
         return False
@@ -184,13 +184,30 @@ def released(connection: Connection, hold_id: int) -> None:
     connection.execute(hold.update().where(hold.c.hold_id == hold_id).values(released_at=instant()))
 
 
+def look_s(connection: Connection) -> float:
+    """How long a question waits until it looks again whether its hold is decided."""
+    return max(LOOK_S, LOOK_EACH_S * open_count(connection))
+
+
+def look(connection: Connection, hold_id: int, key: str) -> None:
+    """Records that the run of Airflow that asks about the hold is alive."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.asked_by == key)
+    connection.execute(statement.values(looked_at=instant()))
+
+
 def ask(connection: Connection, key: str, *, most: int) -> list[Hold]:
-    """The open holds that this caller asks a person about, at most so many, the oldest first. A repeated call returns the same holds."""
+    """The open holds that this caller asks a person about, at most so many, the oldest first. A repeated call returns the same holds.
+
+    A hold whose caller has not looked for SILENT_LOOKS is asked about anew: a person has ended that run, or its DAG has another name.
+    """
     asked = sa.select(sa.func.count()).where(hold.c.asked_by == key)
     left = max(0, most - connection.execute(asked).scalar_one())
-    unasked = sa.and_(hold.c.state == HoldState.OPEN, hold.c.asked_by.is_(None))
+    silent = hold.c.looked_at < after(-SILENT_LOOKS * look_s(connection))
+    unasked = sa.and_(hold.c.state == HoldState.OPEN, sa.or_(hold.c.asked_by.is_(None), silent))
     oldest = sa.select(hold.c.hold_id).where(unasked).order_by(hold.c.hold_id).limit(left)
-    connection.execute(hold.update().where(unasked, hold.c.hold_id.in_(oldest)).values(asked_by=key))
+    connection.execute(
+        hold.update().where(unasked, hold.c.hold_id.in_(oldest)).values(asked_by=key, looked_at=instant())
+    )
     return holds_of(connection, sa.select(*COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
 
 

@@ -41,6 +41,7 @@ hold = sa.Table(
     number("rows", "Number of rows", nullable=False),
     text("state", "open, approved, declined, expired or superseded", nullable=False, server_default=HoldState.OPEN),
     text("asked_by", "The run of Airflow that asks about it; null: no run asks"),
+    moment("looked_at", "When that run looked last whether it is decided; null: no run asks"),
     text("decided_by", "The person or the rule that decided"),
     line("why", "The reason given, in one line"),
     number("superseded_by", "The run whose extract does not have these rows any more"),

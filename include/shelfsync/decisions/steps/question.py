@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 TOP_ROWS = 50
-LOOK_S, LOOK_EACH_S = 300.0, 2.0
-"""A question in Airflow looks so often whether its hold is decided: each look costs a task, so many open holds look more rarely."""
 
 
 def question(context: Context, hold_id: int, *, key: str | None = None, pages: str | None) -> dict[str, Any] | None:
     """The question for a person: `{"subject", "body", "left_s", "look_s", "thresholds"}`; None if it need not be asked. It expires a hold whose time is over.
 
     `left_s`: until the hold expires; `look_s`: until the next look whether it was decided elsewhere. `key`: the run of Airflow that asks. A hold that was reopened since is asked about by a newer run.
+    With a key, the look is recorded: the run that asks is alive.
     """
     with context.engine.begin() as connection:
         hold_expiry.expire(connection, hold_id=hold_id)
         hold = holds.read(connection, hold_id)
         left_s = hold_expiry.left_s(connection, hold_id)
-        look_s = max(LOOK_S, LOOK_EACH_S * holds.open_count(connection))
+        look_s = holds.look_s(connection)
+        if key is not None:
+            holds.look(connection, hold_id, key)
     if hold is None or not hold.may_be_approved or key not in {None, hold.asked_by}:
         return None
     link = None if pages is None else f"{pages}/holds/{hold_id}"

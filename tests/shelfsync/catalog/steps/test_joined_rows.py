@@ -74,5 +74,5 @@ def test_rows_that_cannot_be_read_do_not_blame_the_vendor_column(shop):
     world, write = shop
     write([*rows("2.50").values(), f"{V},100009,too,few\n"], count=9)
     [alarm] = world.sync("full")["alarms"]
-    assert "Correct these lines, or the delimiter and the quotes of the ERP" in alarm
+    assert "Correct these lines, or the delimiter and the quotes in the ERP" in alarm
     assert "\ufffd" not in alarm
