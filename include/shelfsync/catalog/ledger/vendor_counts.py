@@ -116,7 +116,7 @@ def facts(connection: Connection, vendors: Sequence[str] | None = None) -> list[
     """Of these vendors or of all, by name."""
     bound = sa.text(_FACTS).bindparams(sa.bindparam("vendors", type_=sa.ARRAY(sa.Text)))
     rows = connection.execute(bound, {"vendors": None if vendors is None else list(vendors)})
-    return [Facts(*row) for row in rows]
+    return [Facts(*row) for row in rows.all()]
 
 
 def rejected(connection: Connection, vendor: str, begin: str = "") -> dict[str, bool]:
@@ -145,7 +145,7 @@ class Counted(NamedTuple):
 def counted(connection: Connection) -> dict[str, Counted]:
     """The last count of every vendor, by name."""
     columns = [vendor_count.c[name] for name in ("vendor", "facts", *NUMBERS)]
-    return {name: Counted(facts, numbers) for name, facts, *numbers in connection.execute(sa.select(*columns))}
+    return {name: Counted(facts, numbers) for name, facts, *numbers in connection.execute(sa.select(*columns)).all()}
 
 
 def keep(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:

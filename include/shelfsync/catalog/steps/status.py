@@ -188,7 +188,8 @@ def vendor_rows(context: Context, names: Sequence[str] | None = None) -> list[di
     with context.engine.connect() as connection:
         given = {"alive": catalog_runs.living(connection), "vendors": None if names is None else list(names)}
         found = connection.execute(asked, given)
-        vendors = [dict(zip(found.keys(), row, strict=True)) for row in found]
+        columns = tuple(found.keys())
+        vendors = [dict(zip(columns, row, strict=True)) for row in found.all()]
         off = kill_switch.stops(connection)
     for row in vendors:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
