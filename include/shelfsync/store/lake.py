@@ -84,6 +84,8 @@ class Staged:
 
     file: IO[bytes]
     path: str = ""
+    digest: str | None = None
+    """Of its content, if who writes it has one at the end: then it is the file's name."""
 
 
 class Lake:
@@ -161,9 +163,10 @@ class Lake:
         """A file to write to. It is published under its digest if the block succeeds, and removed if it fails."""
 
         def named(written: Path) -> str:
-            return _path(kind, vendor, digest or _sha256(written), suffix)
+            return _path(kind, vendor, staged.digest or _sha256(written), suffix)
 
         with self._staged(f"{kind} of vendor {vendor!r}", suffix, named) as staged:
+            staged.digest = digest
             yield staged
 
     def put(self, path: str, source: IO[bytes]) -> None:

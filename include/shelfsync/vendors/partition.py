@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.rows.digest import RowsDigest
     from shelfsync.rows.mask import Mask
     from shelfsync.store.lake import Lake
 
@@ -201,43 +200,54 @@ class Partition:
 
     def _publish(self, name: str) -> str:
         """The path of a vendor's file. Afterwards its rows are gone from here."""
-        from shelfsync.rows.digest import RowsDigest
-
-        digest = RowsDigest() if self._schema is None else None
-        if digest is not None:
-            for part in self._pieces(name):
-                digest.add(part)
-        path = self._written_before(name, digest) or self._write(name, digest)
+        path, digest = self._written_before(name) or self._write(name)
         self._held.pop(name, None)
         self._parts.pop(name, None)
         if digest is not None:
-            self.digests[path] = digest.value()
+            self.digests[path] = digest
         return path
 
-    def _written_before(self, name: str, digest: RowsDigest | None) -> str | None:
-        """The file that has these very rows, if it is in the lake. A lake that cannot be asked is written to, and that reports what is wrong."""
+    def _written_before(self, name: str) -> tuple[str, str] | None:
+        """The file that has these very rows, if it is in the lake, and their digest.
+
+        A lake that cannot be asked is written to, and that reports what is wrong.
+        """
+        from shelfsync.rows.digest import RowsDigest
+
         path = self._written.get(name)
-        if path is None or digest is None or path != self._lake.table_path(self._kind, name, digest.with_places()):
+        if path is None:
+            return None
+        digest = RowsDigest()
+        for part in self._pieces(name):
+            digest.add(part)
+        if path != self._lake.table_path(self._kind, name, digest.with_places()):
             return None
         try:
-            return path if self._lake.exists(path) else None
+            return (path, digest.value()) if self._lake.exists(path) else None
         except Exception:  # noqa: BLE001  each kind of storage has its own errors
             return None
 
-    def _write(self, name: str, digest: RowsDigest | None) -> str:
+    def _write(self, name: str) -> tuple[str, str | None]:
+        """Writes the file; its path, and the digest of its rows (RAW schema)."""
         import pyarrow.parquet as pq
 
+        from shelfsync.rows.digest import RowsDigest
         from shelfsync.schemas import RAW
         from shelfsync.store.lake import how_written
 
-        schema, content = self._schema or RAW, None if digest is None else digest.with_places()
+        schema = self._schema or RAW
+        digest = RowsDigest() if self._schema is None else None
         with (
-            self._lake.staged(self._kind, name, ".parquet", content) as staged,
+            self._lake.staged(self._kind, name, ".parquet") as staged,
             pq.ParquetWriter(staged.file, schema, **how_written(schema.names)) as writer,
         ):
             for part in self._pieces(name):
                 writer.write_table(part)
-        return staged.path
+                if digest is not None:
+                    digest.add(part)
+            if digest is not None:
+                staged.digest = digest.with_places()
+        return staged.path, None if digest is None else digest.value()
 
 
 def _is_sorted(numbers: pa.Array) -> bool:
