@@ -78,14 +78,11 @@ LEFT JOIN LATERAL (
     ORDER BY vr.generation DESC LIMIT 1
 ) AS says ON true
 LEFT JOIN LATERAL (
-    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-    WHERE says.run_id IS NULL AND vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
-) AS newest ON true
-CROSS JOIN LATERAL (
-    SELECT coalesce(says.run_id, newest.run_id) AS run_id, coalesce(says.state, newest.state) AS state,
-        CASE WHEN says.run_id IS NULL THEN newest.failed_step ELSE says.failed_step END AS failed_step,
-        CASE WHEN says.run_id IS NULL THEN newest.error ELSE says.error END AS error
-) AS l
+    SELECT says.run_id, says.state, says.failed_step, says.error WHERE says.run_id IS NOT NULL
+    UNION ALL
+    (SELECT vr.run_id, vr.state, vr.failed_step, vr.error FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE says.run_id IS NULL AND vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1)
+) AS l ON true
 LEFT JOIN LATERAL (
     SELECT done.generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
     WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
