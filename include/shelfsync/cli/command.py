@@ -323,11 +323,11 @@ def print_error(
     print(plain(own_names(f"shelfsync: {brief or error}{see}", chain_in_use())), file=sys.stderr)  # noqa: T201
     if as_json:
         code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
-        message, remedy = (own_names(text, chain_in_use()) for text in (str(error), code.remedy))
+        message, remedy, chain = str(error), code.remedy, chain_in_use()
         if isinstance(error, ConfigurationError):
-            message = own_names(f"{error.setting}: {error.problem}", error.chain)
-            remedy = own_names(error.remedy, error.chain)
-        _print_document("error", {"code": code.name.lower(), "message": message, "remedy": remedy, "page": page})
+            message, remedy, chain = f"{error.setting}: {error.problem}", error.remedy, error.chain
+        told = {"message": own_names(message, chain), "remedy": own_names(remedy, chain)}
+        _print_document("error", {"code": code.name.lower(), **told, "page": page})
 
 
 def is_quiet() -> bool:

@@ -15,7 +15,10 @@ LONG_BYTES = 1 << 20
 
 
 class HeldBody:
-    """The chunks of a request body of so many bytes. The last one is sent only if the lease is still held."""
+    """The chunks of a request body of so many bytes. The last one is sent only if the lease is still held.
+
+    If it is lost, LeaseLostError passes through `submit`, and the job stays `submitting`: its next holder sends it again or ends it.
+    """
 
     def __init__(self, chunks: Iterable[bytes], body_bytes: int, context: Context, lease: Lease) -> None:
         self._chunks = chunks

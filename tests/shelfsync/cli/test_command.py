@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 
 import pytest
 
 from command_tree import ROOT, commands, options, parse
+from shelfsync.chosen_chain import chosen
 from shelfsync.cli.app import run
+from shelfsync.cli.command import print_error
+from shelfsync.errors import HeldError
 from shelfsync.exit_codes import ExitCode
 
 COMMANDS = dict(commands())
@@ -93,3 +97,11 @@ def test_every_command_but_those_of_the_stack_and_of_agents_prints_json_and_can_
 def test_a_number_that_no_row_has_is_rejected_as_such(capsys, words):
     assert run(list(words)) == ExitCode.USAGE
     assert f"{2**63} is larger than any number that shelfsync has" in capsys.readouterr().err
+
+
+def test_an_error_names_the_commands_of_the_chosen_chain(capsys):
+    with chosen("north"):
+        print_error(HeldError("2 changes are held"), brief="Held. Next: `shelfsync holds list`", as_json=True)
+    printed = capsys.readouterr()
+    assert "Next: `shelfsync --chain north holds list`" in printed.err
+    assert json.loads(printed.out)["error"]["remedy"] == "Run `shelfsync --chain north holds list`."

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from shelfsync.chosen_chain import chosen
 from shelfsync.platform import kill_switch
 
 
@@ -75,3 +76,9 @@ def test_a_stop_reports_who_when_why_and_how_it_ends(engine):
     _turn(engine, "vendor", "store-001", why="the till is broken", who="ada")
     lines = str(_stopped(engine, "store-001"))
     assert all(word in lines for word in ("store-001", "ada", "the till is broken", "shelfsync resume store-001"))
+
+
+def test_a_stop_names_the_command_of_the_chosen_chain(engine):
+    _turn(engine, "vendor", "store-001", why="the till is broken", who="ada")
+    with chosen("north"):
+        assert "`shelfsync --chain north resume store-001`" in str(_stopped(engine, "store-001"))

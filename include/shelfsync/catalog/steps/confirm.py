@@ -125,7 +125,8 @@ class _Log:
 def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead: Ahead) -> _Log:
     """The job's log, downloaded once: its path is stored before its use. Raises the error of a log that may come later.
 
-    `first_usable` calls `use` for each link, `ask` once if none will do, and `known_without` before it raises the last error.
+    `first_usable` calls `use` for each link, then `ask` once if none will do. It calls `known_without` without an error, where there is no
+    link, before it asks; and with the last error before it raises that.
     """
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     found = _Log(news)
@@ -152,7 +153,9 @@ def _log_of(context: Context, job: CatalogJob, news: Report, lease: Lease, ahead
             return job.feedback is not None
         found.trouble = trouble
         will_not_come = is_final(trouble) or job.error is not None or (job.overdue and found.news.feedback is not None)
-        return will_not_come and not found.news.at_work
+        return (
+            will_not_come and not found.news.at_work
+        )  # at work: the answer to `ask` denies the end that an event reported
 
     try:
         found.lines = first_usable(context, news.links, use, ask, what=what, known_without=known_without)

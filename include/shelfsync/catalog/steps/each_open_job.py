@@ -72,6 +72,8 @@ def each_job(found: Iterable[_Job], work: Callable[[_Job], None]) -> None:
             else:
                 done += 1
     if failures:
-        raise failures[0]
+        raise failures[
+            0
+        ]  # `holding` looks first whether the lease was lost; until then `Lease.hold` stopped each further job
     if skips and not done:
         raise next((skip for skip in skips if not isinstance(skip, Done)), skips[0])
