@@ -6,8 +6,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import DBAPIError
-
+from shelfsync.platform.jobs.job import database_is_away
 from shelfsync.vendors.lease import LeaseLostError, leased
 from shelfsync.vendors.step_report import Skip, Taken
 
@@ -56,12 +55,13 @@ def _leased(context: Context, vendor: str, wait_s: float) -> Iterator[Lease | No
 def _lost_lease_first(context: Context, lease: Lease) -> Iterator[None]:
     """Turns any error into LeaseLostError if the lease is lost.
 
-    A DBAPIError stays what it is: if the database is away, it stops the whole step and is no failure of the vendor.
+    A database that is away is not asked for the lease: that error stops the whole step and is no failure of the vendor.
     """
     try:
         yield
-    except (Skip, LeaseLostError, DBAPIError):
+    except (Skip, LeaseLostError):
         raise
-    except Exception:
-        lease.renew(context.engine)
+    except Exception as error:
+        if not database_is_away(error):
+            lease.renew(context.engine)
         raise
