@@ -159,6 +159,23 @@ def _found_files(context: Context) -> list[address.FoundFile]:
     return FilesSource(settings, Layout.of(settings)).found()
 
 
+def lake_warnings(context: Context) -> list[str]:
+    """Stores whose acknowledged state the lake has lost: it may be another ledger's lake, or somebody removes its files."""
+    with context.engine.connect() as connection:
+        found = vendors_of_ledger.current_baselines(
+            connection, sorted(vendors_of_ledger.known_vendors(connection))[:_FILES_ASKED]
+        )
+    lost = [vendor for vendor, base in found.items() if not context.lake.exists(base.path)]
+    if not lost:
+        return []
+    line = (
+        f"the lake {context.lake.root} has no file of what the platform acknowledged for {len(lost)} of {len(found)} stores: {some_of(lost, _SHOWN)}."
+        " If a chain was renamed or the lake moved, move its files there before anything runs. Otherwise see who removes them"
+        " (docs/how-to/backup.md#a-file-of-the-lake-is-lost). A run reads these values from the warehouse"
+    )
+    return [line]
+
+
 def promotion_warnings(context: Context) -> list[str]:
     """A source of promotions with neither the column audience nor condition."""
     if not context.settings.promotions.configured:

@@ -31,8 +31,10 @@ TICK_ROWS_MAX = 5
 BY_CHANCE_WRONG = ("not_applied", "portal_edit", "job_first", "log_of_another", "job_id_of_another")
 """Faults after which the platform differs although it reported success; only a full sync corrects it."""
 
-EXPORTED_SHARE, ONE_FAILS = 0.3, 0.25
-"""In so many seeds an export finds no drift and resends nothing; and one vendor fails for a while by itself."""
+EXPORTED_SHARE, ONE_FAILS, LOST_SHARE = 0.3, 0.25, 0.25
+"""In so many seeds an export finds no drift and resends nothing; one vendor fails for a while by itself; the lake loses what it remembers."""
+REMEMBERED = ("baseline", "known", "categories", "names", "observed")
+"""Kinds of the lake's files that later runs read. The others are those of a run, a job or a decision."""
 WITHOUT_EFFECT = frozenset(("campaigns", "tick", "slip", "erp", "faults", "calm", "receiver", "appear"))
 """Actions after which there is nothing to verify: neither shelfsync nor the platform's work went on."""
 BUSY_ROUNDS_MAX = 4
@@ -268,6 +270,8 @@ class SimulationRun:
         world.receive(up=True)
         world.erp.write()
         self.log(f"quiescent +{world.clock.monotonic_s():.0f} s")
+        if random.Random(f"lost {self.plan.seed}").random() < LOST_SHARE:
+            self.log(f"the lake loses {world.lose(REMEMBERED)} files")
         with world.app(FaultPoint()) as app:
             pauses.end_all(app)
             self._while_restored(app)

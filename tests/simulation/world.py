@@ -215,6 +215,14 @@ class World:
         to = {"catalog_url": self.receiver_url if up else None, "secret": self.chain.webhook_secret}
         self.platform.control("PUT", f"chains/{self.chain.at_platform}/webhook", to)
 
+    def lose(self, kinds: tuple[str, ...]) -> int:
+        """The lake loses every file of these kinds; how many that were."""
+        memory, root = fsspec.filesystem("memory"), self.lake.removeprefix("memory:/")
+        lost = [path for kind in kinds for path in memory.find(f"{root}/{kind}")]
+        for path in lost:
+            memory.rm_file(path)
+        return len(lost)
+
     def break_chain(self, what: str) -> None:
         """From now on this chain's ERP, its credentials or its account at the platform are of no use."""
         if what == "erp":

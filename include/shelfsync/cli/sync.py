@@ -44,6 +44,7 @@ def check(vendor: Vendors = None) -> Answer:
     from shelfsync.check import (
         column_warnings,
         file_warnings,
+        lake_warnings,
         promotion_warnings,
         value_warnings,
         vendor_id_lines,
@@ -60,6 +61,7 @@ def check(vendor: Vendors = None) -> Answer:
         found = [
             *vendor_warnings(context, stores, vendors),
             *file_warnings(context),
+            *lake_warnings(context),
             *column_warnings(context),
             *value_warnings(context, columns),
             *promotion_warnings(context),

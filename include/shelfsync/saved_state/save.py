@@ -17,7 +17,7 @@ from shelfsync.errors import DataError
 from shelfsync.saved_state.manifest import MANIFEST, MANIFEST_BYTES_MAX, SEQUENCE_SCHEMAS, Manifest, Table
 from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
 from shelfsync.store.engine import reached
-from shelfsync.store.lake import MissingFileError
+from shelfsync.store.lake import LostFileError
 from shelfsync.warehouse.every_table import metadata
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _files(
             with lake.open(row.path) as source, members.writing(entry) as write:
                 while chunk := source.read(1 << 20):
                     write(chunk)
-        except MissingFileError:
+        except LostFileError:
             if row.needed:
                 raise
             missing += 1

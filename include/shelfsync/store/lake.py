@@ -65,8 +65,8 @@ def segment(name: str) -> str:
     return f"{text[:_CUT_BYTES]}~{hashlib.sha256(data).hexdigest()}"
 
 
-class MissingFileError(ConfigurationError):
-    """The lake has no such file."""
+class LostFileError(ConfigurationError):
+    """The lake has no such file, or only a part of it."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Lake:
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        with self.open(path) as file:
+        with self._whole(path) as file:
             table = pq.ParquetFile(file)
             if not begin:
                 return table.read(columns=columns)
@@ -130,17 +130,17 @@ class Lake:
         return schema.empty_table() if path is None else self.read_table(path, columns, begin)
 
     def read_if_kept(self, path: str | None, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
-        """As `read_or_empty`, also if housekeeping has removed the file."""
+        """As `read_or_empty`, also if the file is lost: housekeeping may have removed it."""
         try:
             return self.read_or_empty(path, schema, columns)
-        except MissingFileError:
+        except LostFileError:
             return schema.empty_table()
 
     def find(self, path: str, sku: str) -> dict[str, Any] | None:
         """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
         import pyarrow.parquet as pq
 
-        with self.open(path) as file:
+        with self._whole(path) as file:
             rows = pq.read_table(file, filters=[("sku", "=", sku)]).to_pylist()
         return rows[0] if rows else None
 
@@ -148,7 +148,7 @@ class Lake:
         """The same of several SKUs."""
         import pyarrow.parquet as pq
 
-        with self.open(path) as file:
+        with self._whole(path) as file:
             rows: list[dict[str, Any]] = pq.read_table(file, filters=[("sku", "in", list(skus))]).to_pylist()
         return rows
 
@@ -199,11 +199,25 @@ class Lake:
         try:
             return cast("BinaryIO", filesystem.open(f"{root}/{inside(path)}", "rb"))
         except FileNotFoundError:
-            raise MissingFileError(
-                "SHELFSYNC_LAKE_URL",
-                f"{self.root} has no file {path!r}, which the ledger points to",
-                "Point it at the lake that belongs to this database.",
-            ) from None
+            raise self._lost(path, "no file") from None
+
+    @contextlib.contextmanager
+    def _whole(self, path: str) -> Iterator[BinaryIO]:
+        """A published table, for reading."""
+        import pyarrow as pa
+
+        with self.open(path) as file:
+            try:
+                yield file
+            except pa.ArrowInvalid as error:
+                raise self._lost(path, "only a part of") from error
+
+    def _lost(self, path: str, has: str) -> LostFileError:
+        return LostFileError(
+            "SHELFSYNC_LAKE_URL",
+            f"{self.root} has {has} {path!r}, which the ledger points to",
+            "Point it at the lake that belongs to this database, or restore the file (docs/how-to/backup.md).",
+        )
 
     def exists(self, path: str) -> bool:
         """Whether this path was published."""

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from shelfsync.catalog.ledger import observations, rejections, vendors
+from shelfsync.schemas import OBSERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ def release_seen(context: Context, connection: Connection, vendor: str) -> None:
     unknown = [] if seen is None else rejections.unknown_before(connection, seen)
     if seen is None or not unknown:
         return
-    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
+    shown = set(context.lake.read_if_kept(seen.path, OBSERVED, ["sku"])["sku"].to_pylist())
     known = [sku for sku in unknown if sku in shown]
     with context.engine.begin() as writing:
         vendors.lock(writing, vendor)  # before its rejections, as every other writer does

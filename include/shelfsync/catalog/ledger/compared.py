@@ -96,6 +96,15 @@ def known_paths(connection: Connection, names: Collection[str]) -> dict[str, tup
     return {name: (acknowledged, observed) for name, acknowledged, observed in connection.execute(statement)}
 
 
+def snapshot_paths(connection: Connection, name: str, *, most: int) -> list[str]:
+    """Lake: what the last readings of all rows of a vendor gave, each file once, the newest first."""
+    whole = sa.and_(run.c.run_id == vendor_run.c.run_id, sa.not_(run.c.dry_run), sa.func.cardinality(run.c.skus) == 0)
+    statement = sa.select(vendor_run.c.snapshot_path).join(run, whole).where(vendor_run.c.vendor == name)
+    each_once = statement.where(vendor_run.c.snapshot_path.is_not(None)).group_by(vendor_run.c.snapshot_path)
+    newest_first = each_once.order_by(sa.func.max(vendor_run.c.generation).desc())
+    return list(connection.execute(newest_first.limit(most)).scalars())
+
+
 def _absent_before() -> sa.ScalarSelect[str]:
     """The last diff's, whether or not a SKU was absent."""
     before = vendor_run.alias("before")

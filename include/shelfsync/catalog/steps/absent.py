@@ -45,7 +45,7 @@ def without_removals(context: Context, delta: pa.Table, about: Compared) -> tupl
     """
     removed = pc.equal(delta["change"], "removed")
     skus = column(delta.filter(removed), "sku")
-    before = context.lake.read_or_empty(about.absent_before if len(skus) else None, ABSENT)
+    before = context.lake.read_if_kept(about.absent_before if len(skus) else None, ABSENT)
     since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(about.read_at, ABSENT.field("since").type))
     return delta.filter(pc.invert(removed)), pa.Table.from_arrays([skus, since], schema=ABSENT)
 

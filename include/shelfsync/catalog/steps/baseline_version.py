@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from shelfsync.catalog.baseline import changed_rows, known
 from shelfsync.catalog.ledger import vendors
+from shelfsync.catalog.steps.lost_file import acknowledged, last_known
 from shelfsync.catalog.warehouse import baseline_history
-from shelfsync.schemas import BASELINE
 from shelfsync.store.compare_and_swap import attempts
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def move_baseline(
     """
     for _ in attempts(f"the baseline of vendor {vendor}"):
         version = vendors.current_baseline(lease.session, vendor)
-        base = Base(version, context.lake.read_or_empty(version and version.path, BASELINE))
+        base = Base(version, acknowledged(context, vendor, version))
         move = compute(base)
         write = _written(context, vendor, base, move)
         with context.engine.begin() as connection:
@@ -125,7 +125,7 @@ def _write_known(context: Context, vendor: str, base: Base, rows: pa.Table, sent
     earlier = (
         base.rows
         if version is None or version.known_path == version.path
-        else context.lake.read_table(version.known_path)
+        else last_known(context, vendor, version.known_path, base.rows)
     )
     filled = known(rows, earlier, *([] if sent is None else [sent]))
     return None if filled.equals(rows) else context.lake.write_table("known", vendor, filled)

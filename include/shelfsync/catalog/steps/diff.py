@@ -19,10 +19,11 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.absent import without_removals
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
+from shelfsync.catalog.steps.lost_file import acknowledged
 from shelfsync.catalog.steps.sales_buffers_file import buffers_of, rules_of
 from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 from shelfsync.errors import DataError
-from shelfsync.schemas import ABSENT, BASELINE
+from shelfsync.schemas import ABSENT
 from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     run, _, about, rejected = facts
     base = about.base
     snapshot = context.lake.read_table(snapshot_path)
-    baseline = context.lake.read_or_empty(base and base.path, BASELINE)
+    baseline = acknowledged(context, row.vendor, base)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
     delta = compute_delta(
         snapshot,

@@ -255,6 +255,7 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
     """The vendor's delta with all that it is compared with, as acknowledged; and the lake path of its categories."""
     from shelfsync.catalog.guards.case import Case, History
     from shelfsync.catalog.guards.last_categories import last_categories
+    from shelfsync.catalog.steps.lost_file import if_kept, last_known
     from shelfsync.schemas import BASELINE
 
     about, rows, columns = facts
@@ -263,7 +264,7 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
     snapshot_path = row.snapshot_path or ""
     baseline = context.lake.read_or_empty(about.base, BASELINE)
     snapshot = context.lake.read_table(snapshot_path)
-    known = None if past.categories_path is None else context.lake.read_table(past.categories_path)
+    known = if_kept(context, past.categories_path)
     categories = last_categories(known, snapshot, baseline)
     kept = None if categories is None else context.lake.write_table("categories", row.vendor, categories)
     repeats = None if past.repeated_at is None else display.instant(past.repeated_at)
@@ -275,7 +276,7 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
         extract_rows=rows,
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), about.first),
-        known=None if known_path is None or known_path == about.base else context.lake.read_table(known_path),
+        known=None if known_path in {None, about.base} else last_known(context, row.vendor, known_path, baseline),
         at_buffer=context.settings.suppression.at_buffer,
     )
     return case, kept
@@ -298,12 +299,24 @@ class _Decided(NamedTuple):
         """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
         from shelfsync.catalog.guards.held_changes import HeldChanges
 
-        read = context.lake.read_table
         declined = [
-            HeldChanges(one.rule, one.category, one.message, one.thresholds, read(one.rows_path), one.hold_id)
-            for one in self.declined
+            HeldChanges(one.rule, one.category, one.message, one.thresholds, rows, one.hold_id)
+            for one, rows in _with_rows(context, self.declined)
         ]
-        return [(one, read(one.rows_path)) for one in self.approved], declined
+        return _with_rows(context, self.approved), declined
+
+
+def _with_rows(context: Context, decided: Iterable[Hold]) -> list[tuple[Hold, pa.Table]]:
+    """Without holds whose rows the lake has lost: the same changes are held again.
+
+    They end as declined if they were, and after an approval a person is asked anew.
+    """
+    from shelfsync.catalog.steps.lost_file import if_kept
+
+    found = [(one, if_kept(context, one.rows_path)) for one in decided]
+    for hold in (hold for hold, rows in found if rows is None):
+        in_report.warning("guard: %s: the lake has lost its rows, so the guards judge them anew", hold.named)
+    return [(hold, rows) for hold, rows in found if rows is not None]
 
 
 def _decided(context: Context, connection: Connection, names: Collection[str]) -> dict[str, _Decided]:
@@ -318,7 +331,7 @@ def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
     """Approved holds that no run has sent yet, with their rows (DELTA schema). Exactly these values pass the guards."""
     with context.engine.connect() as connection:
         approved = approvals.approved(connection, Subject.CATALOG, vendor, hours=context.settings.guards.approval_hours)
-    return [(one, context.lake.read_table(one.rows_path)) for one in approved]
+    return _with_rows(context, approved)
 
 
 def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -> list[Found]:

@@ -149,7 +149,7 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
         base = vendors.current_baseline(connection, hold.vendor)
     if hold.state != HoldState.APPROVED:  # the rows of an undecided hold may still change
         return _released_nothing(hold, not_sent(hold))
-    pieces = _pieces(context, hold, None if base is None else base.path)
+    pieces = _pieces(context, hold, base)
     with context.engine.begin() as connection:
         state = vendors.lock(connection, hold.vendor)
         hold = known(connection, hold_id)
@@ -209,13 +209,12 @@ def _plan(connection: Connection, hold: Hold, state: vendors.Vendor, pieces: lis
     holds.released(connection, hold.hold_id)
 
 
-def _pieces(context: Context, hold: Hold, base_path: str | None) -> list[batches.Piece]:
+def _pieces(context: Context, hold: Hold, base: vendors.BaselineVersion | None) -> list[batches.Piece]:
     from shelfsync.catalog.steps.batch import pieces
+    from shelfsync.catalog.steps.lost_file import acknowledged
 
-    baseline = context.lake.read_or_empty(base_path, BASELINE)
-    return pieces(
-        context, hold.vendor, with_active_if_single(context.lake.read_table(hold.rows_path), baseline), base_path
-    )
+    rows = with_active_if_single(context.lake.read_table(hold.rows_path), acknowledged(context, hold.vendor, base))
+    return pieces(context, hold.vendor, rows, None if base is None else base.path)
 
 
 def _not_now(connection: Connection, hold: Hold, state: vendors.Vendor) -> str | None:

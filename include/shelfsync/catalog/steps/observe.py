@@ -14,6 +14,7 @@ from shelfsync.catalog.export import parse_export
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, vendor_runs, vendors
 from shelfsync.catalog.steps.export import each_export
+from shelfsync.catalog.steps.lost_file import if_kept
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events
@@ -127,7 +128,12 @@ def _before(context: Context, one: ExportJob) -> assortment_history.Loaded | Non
     """The observation that was loaded last into the warehouse, and its rows."""
     with context.engine.connect() as connection:
         last = assortment_history.last_loaded(connection, one.vendor)
-    return None if last is None else assortment_history.Loaded(last, context.lake.read_table(last.path))
+        if last is None:
+            return None
+        rows = if_kept(context, last.path)
+        if rows is None:
+            rows = assortment_history.shown_now(connection, one.vendor)
+    return assortment_history.Loaded(last, rows)
 
 
 def _read(context: Context, one: ExportJob, raw_path: str) -> ExportFile:
@@ -147,7 +153,8 @@ def _known(context: Context, vendor: str) -> pa.Table | None:
     """SKU and barcode as the ERP last wrote them."""
     with context.engine.connect() as connection:
         last = vendor_runs.last_snapshot(connection, vendor)
-    return None if last is None else context.lake.read_table(last.snapshot_path, columns=["sku", "barcode"])
+    rows = if_kept(context, None if last is None else last.snapshot_path)
+    return None if rows is None else rows.select(["sku", "barcode"])
 
 
 def _give_up(context: Context, one: ExportJob, why: str) -> NoReturn:

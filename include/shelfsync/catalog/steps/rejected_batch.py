@@ -14,17 +14,16 @@ from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import rejected_skus
+from shelfsync.catalog.steps.lost_file import acknowledged, if_kept
 from shelfsync.catalog.steps.outcomes import all_alike, rejected_values, write_outcomes
 from shelfsync.catalog.steps.vendor_back_off import count_failure
 from shelfsync.catalog.warehouse import record
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import State
-from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from partner_api.errors import InvalidRequestError
@@ -38,7 +37,7 @@ def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, 
     platform = context.settings.platform
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, batch.vendor)
-    held = context.lake.read_or_empty(base and base.path, BASELINE)
+    held = acknowledged(context, batch.vendor, base)
     found = []
     for piece in halves(context.lake.read_table(batch.items_path)):
         half = with_active_if_single(piece, held)
@@ -51,7 +50,10 @@ def suspects(context: Context, halves: Iterable[PlannedBatch]) -> list[SuspectBa
     """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
     found = []
     for one in halves:
-        skus: pa.ChunkedArray = context.lake.read_table(one.items_path, columns=["sku"])["sku"]
+        rows = if_kept(context, one.items_path)
+        if rows is None:
+            continue  # then it is searched again
+        skus = rows["sku"]
         found.append(SuspectBatch(skus[0].as_py(), skus[-1].as_py(), one.halved_from or 0))
     return found
 

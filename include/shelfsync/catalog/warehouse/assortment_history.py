@@ -99,6 +99,22 @@ def last_loaded(connection: Connection, vendor: str, *, but: int = 0) -> LastLoa
     return None if row is None else LastLoaded(*row)
 
 
+_SHOWN_NOW = """
+SELECT sku, barcode, price, active, max_sales_quantity FROM warehouse.assortment_history
+WHERE vendor = :vendor AND valid_to IS NULL ORDER BY sku COLLATE "C"
+"""
+
+
+def shown_now(connection: Connection, vendor: str) -> pa.Table:
+    """The rows of the observation loaded last (OBSERVED schema, by sku), without its file."""
+    import pyarrow as pa
+
+    from shelfsync.schemas import OBSERVED
+
+    rows = connection.execute(sa.text(_SHOWN_NOW), {"vendor": vendor}).mappings()
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=OBSERVED)
+
+
 def load_observation(connection: Connection, seen: Observation, rows: pa.Table, *, before: Loaded | None) -> None:
     """Brings a vendor's history to this observation (OBSERVED schema), once, in the caller's transaction.
 

@@ -127,6 +127,43 @@ def correct_baseline(connection: Connection, observation_id: int, vendor: str, r
     connection.execute(sa.text("DROP TABLE moved_row"))
 
 
+_IN_FORCE = """
+SELECT sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline WHERE vendor = :vendor ORDER BY sku COLLATE "C"
+"""
+_LAST_KNOWN = """
+SELECT sku,
+    (array_agg(price ORDER BY version DESC) FILTER (WHERE price IS NOT NULL))[1] AS price,
+    (array_agg(quantity ORDER BY version DESC) FILTER (WHERE quantity IS NOT NULL))[1] AS quantity,
+    (array_agg(active ORDER BY version DESC) FILTER (WHERE active IS NOT NULL))[1] AS active,
+    (array_agg(max_sales_quantity ORDER BY version DESC) FILTER (WHERE max_sales_quantity IS NOT NULL))[1] AS max_sales_quantity
+FROM warehouse.baseline_history WHERE vendor = :vendor AND sku = ANY (:skus) GROUP BY sku ORDER BY sku COLLATE "C"
+"""
+
+
+def in_force(connection: Connection, vendor: str) -> pa.Table:
+    """What is acknowledged of a vendor now (BASELINE schema, by sku), without what the warehouse does not keep: barcode, buffer and `left`."""
+    import pyarrow as pa
+
+    from shelfsync.schemas import BASELINE
+
+    rows = connection.execute(sa.text(_IN_FORCE), {"vendor": vendor}).mappings()
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=BASELINE)
+
+
+def with_last_known(connection: Connection, vendor: str, rows: pa.Table) -> pa.Table:
+    """The rows in force (BASELINE) with the last value that the kept months know where one is unknown."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.baseline import known
+    from shelfsync.rows.alignment import any_of
+    from shelfsync.schemas import BASELINE
+
+    unknown = rows["sku"].filter(any_of(pc.is_null(rows[name]) for name in _VALUES)).to_pylist()
+    found = connection.execute(sa.text(_LAST_KNOWN), {"vendor": vendor, "skus": unknown}).mappings()
+    return known(rows, pa.Table.from_pylist([dict(row) for row in found], schema=BASELINE))
+
+
 _STATE_AT = """
 SELECT DISTINCT ON (sku) sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
 WHERE vendor = :vendor AND valid_from <= :at ORDER BY sku, version DESC

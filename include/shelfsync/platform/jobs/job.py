@@ -29,6 +29,7 @@ from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryA
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
 from shelfsync.store.engine import is_about_values
+from shelfsync.store.lake import LostFileError
 from shelfsync.store.metadata import after, instant, together
 
 if TYPE_CHECKING:
@@ -246,7 +247,9 @@ def database_is_away(error: Exception) -> bool:
 
 
 def stops_every_job(error: Exception) -> bool:
-    """Whether the error concerns more than the job in work."""
+    """Whether the error concerns more than the job in work. A file that the lake has lost is one store's."""
+    if isinstance(error, LostFileError):
+        return False
     return isinstance(error, ConfigurationError | TryAgainError) or database_is_away(error)
 
 

@@ -25,7 +25,7 @@ from shelfsync.promotions.steps.assortment import known_assortment, known_vendor
 from shelfsync.promotions.warehouse import record
 from shelfsync.rows.alignment import aligned, column, positions
 from shelfsync.store.compare_and_swap import attempts
-from shelfsync.store.lake import MissingFileError
+from shelfsync.store.lake import LostFileError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,7 +138,7 @@ def _judge(lake: Lake, job: PromotionJob, have: Promotion, every: Sequence[str],
     try:
         items = lake.read_table(job.items_path or "")
         gone = False
-    except MissingFileError:
+    except LostFileError:
         if why is None:
             raise
         items, gone = leaving(acknowledged), True  # it may have changed any of them

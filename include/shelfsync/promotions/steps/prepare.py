@@ -32,7 +32,7 @@ from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import asked_beside, asked_elsewhere, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.lake import MissingFileError
+from shelfsync.store.lake import LostFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class _Preparation:
         for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
             try:
                 self._vendor(vendor, files.get(vendor), every, raw_of_every)
-            except MissingFileError as error:  # one store stops no other (I10)
+            except LostFileError as error:  # one store stops no other (I10)
                 self._pass_over(vendor, error)
         self._freeze(every)
         prepared.lines += [
@@ -188,7 +188,7 @@ class _Preparation:
                 " after the next `shelfsync sync` that has rows of the store",
             )
 
-    def _pass_over(self, vendor: str, error: MissingFileError) -> None:
+    def _pass_over(self, vendor: str, error: LostFileError) -> None:
         """Leaves all promotions and holds of this vendor as they are: a file of the lake that it needs is gone."""
         prepared = self._prepared
         log.error("promotions, plan: vendor %s: %s", vendor, error)
