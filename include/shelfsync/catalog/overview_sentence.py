@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+_OVERDUE_S = 300
+"""A reading that waits so long for a free worker is nothing to report."""
+
 
 def sentence(found: dict[str, Any], *, late_s: float) -> str:
     """How the chain is, in one sentence for a person. `late_s`: an older reading says nothing of now."""
@@ -20,10 +23,17 @@ def sentence(found: dict[str, Any], *, late_s: float) -> str:
     elif ago_s is not None:
         parts[0] += ", read just now" if ago_s < 60 else f", read {_minutes(ago_s)} ago"
     if next_s is not None:
-        parts.append(f"next reading in {_minutes(next_s)}" if next_s >= 60 else "the next reading is due")
+        parts.append(_due(next_s))
     if waiting := found["holds_waiting"]:
         parts.append(f"{waiting:,} {'hold waits' if waiting == 1 else 'holds wait'} for you")
     return "; ".join(parts) + "."
+
+
+def _due(next_s: float) -> str:
+    """When the next reading begins. Of one that did not begin in time, how long ago that was: its schedule may be switched off."""
+    if next_s >= 60:
+        return f"next reading in {_minutes(next_s)}"
+    return "the next reading is due" if next_s > -_OVERDUE_S else f"the next reading was due {_minutes(-next_s)} ago"
 
 
 def _but(vendors: list[dict[str, Any]]) -> str:

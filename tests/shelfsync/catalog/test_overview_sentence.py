@@ -24,6 +24,7 @@ def row(**but):
         ),
         ([row(rejected=None, quarantined=None, shows_the_erp=False)], (59.0, -3.0), 1, "0 of 1 stores show what the ERP says, read just now; the next reading is due; 1 hold waits for you."),
         ([row(rejected=1200)], (7_000.0, 60.0), 0, "1 of 1 stores show what the ERP says except 1,200 products that the platform rejects, read 116 minutes ago; next reading in 1 minute."),
+        ([row()], (1_500.0, -1_080.0), 0, "1 of 1 stores show what the ERP says, read 25 minutes ago; the next reading was due 18 minutes ago."),
         ([row()] * 2, (172_800.0, -9.0), 0, "Nothing was read for 48 hours; then 2 of 2 stores showed what the ERP said; the next reading is due."),
         ([row(shows_the_erp=False, restorations=["x"], absent=1, quarantined=2)], (60.0, None), 0, "0 of 1 stores show what the ERP says except 2 rows that cannot be sent, 1 product that the ERP no longer has and 1 store with restored values, read 1 minute ago."),
     ],
