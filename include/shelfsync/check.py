@@ -169,9 +169,10 @@ def lake_warnings(context: Context) -> list[str]:
     if not lost:
         return []
     line = (
-        f"the lake {context.lake.root} has no file of what the platform acknowledged for {len(lost)} of {len(found)} stores: {some_of(lost, _SHOWN)}."
-        " If a chain was renamed or the lake moved, move its files there before anything runs. Otherwise see who removes them"
-        " (docs/how-to/backup.md#a-file-of-the-lake-is-lost). A run reads these values from the warehouse"
+        f"the lake {context.lake.root} has no file of what the platform acknowledged for {len(lost)} of the {len(found)} stores that were looked at:"
+        f" {some_of(lost, _SHOWN)}."
+        " If a chain was renamed or the lake moved, move its files there before anything runs. Otherwise see who removes them: a run"
+        " reads these values from the warehouse, and there may be files that only the lake has (docs/how-to/backup.md#a-file-of-the-lake-is-lost)"
     )
     return [line]
 
@@ -290,7 +291,7 @@ def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     for store in pc.unique(rows["vendor"].drop_null()).to_pylist():
         theirs = rows.filter(pc.equal(rows["vendor"], store))
         with context.engine.connect() as connection:
-            files = known_files(connection, [store]).get(store, KnownFiles(None, None))
+            files = known_files(connection, [store]).get(store, KnownFiles(store, None, None))
         known = known_skus(context, files, whole=whole)
         found.append(make_snapshot(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
     return pa.concat_tables([QUARANTINE.empty_table(), *found])

@@ -82,10 +82,19 @@ class Acknowledged:
                 "I6", f"the warehouse's baseline is not what was accepted: {_first_difference(in_warehouse, folded)}"
             )
         stored: dict[Key, dict[str, Any]] = {}
+        beside = {
+            (row.vendor, row.sku): (row.barcode, row.sales_buffer, row.left_erp)
+            for row in self._world.rows("SELECT * FROM warehouse.baseline")
+        }
         for row in self._world.rows(
             "SELECT v.vendor, b.path FROM ledger.vendor v JOIN ledger.baseline b ON b.vendor = v.vendor AND b.version = v.baseline_version"
         ):
-            stored |= {(row.vendor, one["sku"]): _fields(one) for one in self._facts.file(row.path)}
+            for one in self._facts.file(row.path):
+                stored[row.vendor, one["sku"]] = _fields(one)
+                if beside.get((row.vendor, one["sku"])) != (one["barcode"], one["sales_buffer"], one["left"]):
+                    raise Broken(
+                        "I6", f"{row.vendor}/{one['sku']}: lake {one}, warehouse {beside.get((row.vendor, one['sku']))}"
+                    )
         if stored != in_warehouse:
             raise Broken(
                 "I6", f"lake and warehouse hold different baselines: {_first_difference(stored, in_warehouse)}"

@@ -97,14 +97,14 @@ def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) ->
     return whole.take(pc.array_sort_indices(column(whole, "sku")))
 
 
-def changed_rows(moved: pa.Table, before: pa.Table) -> pa.Table:
-    """The rows of a moved baseline with another value in one of FIELDS than before, and the SKUs that were not there.
+def changed_rows(moved: pa.Table, before: pa.Table, names: Sequence[str] = FIELDS) -> pa.Table:
+    """The rows of a moved baseline with another value in one of these columns than before, and the SKUs that were not there.
 
-    Both are in BASELINE schema, sorted by sku. A SKU that left is not named.
+    Both have columns of BASELINE, sorted by sku. A SKU that left is not named.
     """
     places = positions(column(moved, "sku"), column(before, "sku"))
-    earlier = placed(before, places, FIELDS)
-    moves = (pc.invert(same(column(moved, name), earlier[name])) for name in FIELDS)
+    earlier = placed(before, places, names)
+    moves = (pc.invert(same(column(moved, name), earlier[name])) for name in names)
     return moved.filter(any_of([places.is_null(), *moves]))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.errors import DataError
 from shelfsync.housekeeping.rules import NEWEST_SNAPSHOT
 from shelfsync.store.metadata import instant
 from shelfsync.warehouse.every_table import metadata
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
-    from shelfsync.store.lake import LakeFile
+    from shelfsync.store.lake import Lake, LakeFile
 
 log = logging.getLogger(__name__)
 
@@ -77,16 +78,33 @@ def sweep(context: Context, *, grace: dt.timedelta, recent: dt.timedelta, dry_ru
     with context.engine.connect() as connection:
         _mark(connection, recent)
         for folder in context.lake.folders():
-            held = context.lake.files(folder)
+            held = _held(context.lake, folder)
             files += len(held)
             old = [file for file in held if file.modified_at < before]
             for file in _unused(connection, old):
-                if dry_run or context.lake.remove(file.path, not_after=before):
+                if dry_run or _is_removed(context.lake, file, not_after=before):
                     removed += 1
                     removed_bytes += file.bytes
     removed += 0 if dry_run else context.lake.clear_staging(before)
     log.info("housekeeping: lake: %d files, %d removed (%d bytes)", files, removed, removed_bytes)
     return Swept(files, removed, removed_bytes)
+
+
+def _held(lake: Lake, folder: str) -> list[LakeFile]:
+    """None of a folder that cannot be read: it keeps no other from being swept."""
+    try:
+        return lake.files(folder)
+    except (OSError, DataError) as error:
+        log.warning("housekeeping: lake: the folder %s cannot be read: %s", folder, error)
+        return []
+
+
+def _is_removed(lake: Lake, file: LakeFile, *, not_after: dt.datetime) -> bool:
+    try:
+        return lake.remove(file.path, not_after=not_after)
+    except (OSError, DataError) as error:
+        log.warning("housekeeping: lake: %s cannot be removed: %s", file.path, error)
+        return False
 
 
 def path_columns() -> list[sa.Column[str]]:

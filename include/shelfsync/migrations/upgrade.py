@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy.engine import Connection, Engine
 
-HEAD = "schema_454f26d4"
+HEAD = "schema_a72e96d6"
 """The newest revision. Every task compares the database with it by one SELECT, without Alembic."""
 _LOCK = 7_305_001  # any fixed number: processes that start together migrate one after the other
 

@@ -67,6 +67,6 @@ def member(table: str) -> str:
 
 
 NEEDED = "ledger.baseline"
-"""A store without the file of its baseline stops, so its absence is an error; a file that housekeeping removed by right is none."""
+"""A store needs the file of its baseline, so its absence is an error; a file that housekeeping removed by right is none."""
 FILES = "lake/"
 """What the names of the lake's files begin with."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import errno
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+log = logging.getLogger(__name__)
+
 PLAIN_BYTES_MAX = 150
 """A longer name is cut and ends in its digest: a filesystem takes 255 bytes."""
 
@@ -35,6 +39,11 @@ _CUT_BYTES = 120
 _CHUNK_BYTES = 1 << 20
 _ON_S3 = re.compile(r"s3a?://[^@?]+")
 """An address without credentials and options, which obstore reads; any other is fsspec's."""
+
+_OF_ONE_FOLDER = frozenset(
+    (errno.EACCES, errno.EPERM, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+)
+"""What is wrong with the folder of one store, as of a process that ran as another user; a full disk is not."""
 
 _UNIQUE = frozenset({"sku", "barcode", "row_number"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
@@ -65,8 +74,12 @@ def segment(name: str) -> str:
     return f"{text[:_CUT_BYTES]}~{hashlib.sha256(data).hexdigest()}"
 
 
-class LostFileError(ConfigurationError):
-    """The lake has no such file, or only a part of it."""
+class OneFileError(ConfigurationError):
+    """One file or folder of the lake cannot be used. Those of other stores can."""
+
+
+class LostFileError(OneFileError):
+    """The lake has no such file, or one that is cut or damaged."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,13 @@ class Lake:
         except LostFileError:
             return schema.empty_table()
 
+    def read_or_none(self, path: str | None) -> pa.Table | None:
+        """A table that helps, and without which work goes on; None: there is none, or it is lost."""
+        if path is not None:
+            with contextlib.suppress(LostFileError):
+                return self.read_table(path)
+        return None
+
     def find(self, path: str, sku: str) -> dict[str, Any] | None:
         """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
         import pyarrow.parquet as pq
@@ -200,6 +220,8 @@ class Lake:
             return cast("BinaryIO", filesystem.open(f"{root}/{inside(path)}", "rb"))
         except FileNotFoundError:
             raise self._lost(path, "no file") from None
+        except PermissionError as error:
+            raise self._closed(path, "read", error) from error
 
     @contextlib.contextmanager
     def _whole(self, path: str) -> Iterator[BinaryIO]:
@@ -209,8 +231,17 @@ class Lake:
         with self.open(path) as file:
             try:
                 yield file
-            except pa.ArrowInvalid as error:
-                raise self._lost(path, "only a part of") from error
+            except (pa.ArrowInvalid, OSError) as error:
+                if isinstance(error, OSError) and (type(error) is not OSError or error.errno is not None):
+                    raise  # the store did not answer; pyarrow's own about damaged bytes has no number
+                raise self._lost(path, "a damaged file") from error
+
+    def _closed(self, path: str, verb: str, error: OSError) -> OneFileError:
+        return OneFileError(
+            "SHELFSYNC_LAKE_URL",
+            f"{self.root}: {path!r} cannot be {verb}: {error.strerror}",
+            "Look who owns the file and its folder, and give them to the user that runs shelfsync.",
+        )
 
     def _lost(self, path: str, has: str) -> LostFileError:
         return LostFileError(
@@ -274,19 +305,27 @@ class Lake:
         filesystem, root = self._filesystem
         if not _is_local(filesystem):
             return 0
-        left = [file for file in Path(root, ".staging").glob("*") if file.stat().st_mtime < before.timestamp()]
-        for file in left:
-            file.unlink(missing_ok=True)
-        return len(left)
+        removed = 0
+        for file in Path(root, ".staging").glob("*"):
+            with contextlib.suppress(FileNotFoundError):  # one that its writer publishes now
+                if file.stat().st_mtime < before.timestamp():
+                    file.unlink()
+                    removed += 1
+        return removed
 
     def _publish(self, name: str, path: str) -> None:
         filesystem, root = self._filesystem
         target = f"{root}/{path}"
         if _is_local(filesystem):
-            Path(target).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).chmod(0o640)
-            Path(name).replace(target)
-            _sync_folder(Path(target).parent)
+            try:
+                Path(target).parent.mkdir(parents=True, exist_ok=True)
+                Path(name).chmod(0o640)
+                Path(name).replace(target)
+                _sync_folder(Path(target).parent)
+            except OSError as error:
+                if error.errno not in _OF_ONE_FOLDER:
+                    raise
+                raise self._closed(path, "written", error) from error
         else:  # also if it exists: its age shows housekeeping that it is in use
             filesystem.put_file(name, target)
 
@@ -338,6 +377,9 @@ def _listed(filesystem: Any, folder: str, kind: str) -> list[str]:
     try:
         found = filesystem.ls(folder, detail=True)
     except FileNotFoundError:
+        return []
+    except PermissionError as error:  # as lost+found of a disk
+        log.warning("lake: the folder %s cannot be listed: %s", folder, error.strerror)
         return []
     return sorted(str(info["name"]).rstrip("/").rsplit("/", 1)[-1] for info in found if info["type"] == kind)
 

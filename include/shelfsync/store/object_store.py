@@ -37,6 +37,8 @@ _TRIES_MAX = 1_000
 _USERINFO = re.compile(r"://\S*@")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _NO_BUCKET = re.compile(r"status code: 404 ")
+_ARCHIVED = ": InvalidObjectState"
+"""A rule of the bucket has moved the file where nothing reads it at once: for us it is not there."""
 _REFUSED = re.compile(
     r"status code: (?:3\d\d|40[013]) (?!.*: RequestTimeout$)"  # an expired token and another region are 400, too
     r"|redirect without LOCATION"  # another region
@@ -159,6 +161,8 @@ class ObjectStore:
             raise FileNotFoundError(f"{self._address}/{target}") from None
         except BaseError as error:
             line = _line(error)
+            if line.endswith(_ARCHIVED):
+                raise FileNotFoundError(f"{self._address}/{target}") from None
             if _NO_BUCKET.search(line):
                 raise self._no_bucket() from None
             if _REFUSED.search(line):

@@ -7,6 +7,7 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Self
 
 from shelfsync.errors import ConfigurationError, TryAgainError, in_one_line
+from shelfsync.store.lake import OneFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -122,6 +123,8 @@ class Partition:
         for name, rows in self._rows.items():
             try:
                 files[name] = (self._publish(name), rows)
+            except OneFileError as error:
+                self.failed[name] = (in_one_line(error)[:500], rows)
             except (ConfigurationError, TryAgainError):  # the lake is unavailable for all vendors
                 raise
             except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on

@@ -235,8 +235,9 @@ def _of_vendor(connection: Connection, lake: Lake, vendor: str) -> Iterator[tupl
             yield name, rows
     current = vendors.current_baseline(connection, vendor)
     if current is not None:
-        held = lake.read_table(current.path, columns=["sku", *_VALUES])
-        yield "warehouse.baseline", stamped(held, vendor=vendor)
+        held = lake.read_table(current.path)
+        names = ["left_erp" if name == "left" else name for name in held.column_names]
+        yield "warehouse.baseline", stamped(held.rename_columns(names), vendor=vendor)
 
 
 def _outcomes(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:

@@ -40,6 +40,18 @@ def test_what_a_dead_process_left_half_written_goes(lived):
     assert not torn.exists()
 
 
+@pytest.mark.slow
+def test_a_file_with_a_name_that_is_none_of_ours_keeps_no_other_from_going(lived):
+    lake = lived.app.context.lake
+    path = lake.write_bytes("log", "store-001", ".csv", b"nobody points to it")
+    strange = Path(lived.settings.lake, "log", "store-000\u200b")
+    strange.mkdir()
+    (strange / "a.csv").write_bytes(b"x")
+    age(lived)
+    lived.app.remove_expired()
+    assert not lake.exists(path)
+
+
 def test_a_remote_lake_reports_the_age_of_its_files_too():
     lake = Lake("memory://swept")
     path = lake.write_bytes("log", "store-001", ".csv", b"x")

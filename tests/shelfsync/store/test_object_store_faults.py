@@ -11,7 +11,7 @@ from starlette.routing import Route
 from serving import serving
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.store import object_store
-from shelfsync.store.lake import Lake
+from shelfsync.store.lake import Lake, LostFileError
 
 PASSWORD = "p4ss:w0rd"
 
@@ -67,6 +67,14 @@ def test_a_refusal_is_a_wrong_setting_and_names_what_to_look_at(lake, monkeypatc
             assert status == 301 or f"{status} " in str(caught.value)
             assert status == 301 or str(caught.value.problem).endswith(code)
             assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_a_rule_of_the_bucket_has_archived_is_a_lost_one(lake, monkeypatch):
+    """It is listed, and no request gets it before somebody restores it."""
+    with answering(403, "InvalidObjectState") as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        with pytest.raises(LostFileError, match=r"log/store-001/a\.csv"):
+            lake.open("log/store-001/a.csv")
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, "RequestTimeout"), (409, "OperationAborted")])

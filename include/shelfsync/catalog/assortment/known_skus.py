@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
 from shelfsync.catalog.ledger import compared
 
 if TYPE_CHECKING:
@@ -12,27 +13,31 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
     from shelfsync.rows.resembled_sku import Known
 
 
 class KnownFiles(NamedTuple):
-    """Lake: where a vendor's SKUs are; None: there are none."""
+    """Where a vendor's SKUs are: the version in force of its baseline, and its newest export or listing (lake); None: there are none."""
 
-    acknowledged: str | None
+    vendor: str
+    acknowledged: BaselineVersion | None
     observed: str | None
 
 
 def known_files(connection: Connection, names: Collection[str]) -> dict[str, KnownFiles]:
-    """By vendor: the baseline in force, and the newest export or listing; a vendor of which the ledger has no row is missing."""
-    return {name: KnownFiles(*paths) for name, paths in compared.known_paths(connection, names).items()}
+    """By vendor; one of which the ledger has no row is missing."""
+    return {name: KnownFiles(name, *found) for name, found in compared.last_known(connection, names).items()}
 
 
 def known_skus(context: Context, files: KnownFiles, *, whole: bool = True) -> Known:
     """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged. `whole`: as in `Known`."""
+    from shelfsync.rows.alignment import column
     from shelfsync.rows.resembled_sku import Known
 
-    return Known(_skus(context, files.acknowledged), lambda: _skus(context, files.observed), whole)
+    acknowledged = acknowledged_rows(context, files.vendor, files.acknowledged, ["sku"])
+    return Known(column(acknowledged, "sku"), lambda: _observed(context, files.observed), whole)
 
 
 def known_of_any(context: Context, names: Collection[str]) -> Known:
@@ -51,8 +56,8 @@ def known_of_any(context: Context, names: Collection[str]) -> Known:
     return Known(observed=every, whole=False)
 
 
-def _skus(context: Context, path: str | None) -> pa.Array:
+def _observed(context: Context, path: str | None) -> pa.Array:
     from shelfsync.rows.alignment import column
-    from shelfsync.schemas import BASELINE
+    from shelfsync.schemas import OBSERVED
 
-    return column(context.lake.read_if_kept(path, BASELINE, ["sku"]), "sku")
+    return column(context.lake.read_if_kept(path, OBSERVED, ["sku"]), "sku")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.ledger.observations import Observation
 from shelfsync.catalog.ledger.observations import newest as observed
 from shelfsync.catalog.ledger.vendor_runs import last_snapshot as last_reading
+from shelfsync.catalog.ledger.vendors import current_baseline as acknowledged
 from shelfsync.catalog.ledger.vendors import forgotten as forgotten_vendors
 from shelfsync.catalog.ledger.vendors import known_vendors
 from shelfsync.catalog.ledger.vendors import names as every_vendor
@@ -27,12 +27,6 @@ __all__ = [
     "unmoved",
     "wanted",
 ]
-
-
-def acknowledged(connection: Connection, vendor: str) -> str | None:
-    """Lake: the baseline in force; None while nothing was ever acknowledged."""
-    base = vendors.current_baseline(connection, vendor)
-    return None if base is None else base.path
 
 
 def wanted(connection: Connection, vendor: str) -> str | None:

@@ -89,20 +89,14 @@ def for_guard(
     return {name: Guarded(base, known, first, past[name]) for name, base, known, first in connection.execute(statement)}
 
 
-def known_paths(connection: Connection, names: Collection[str]) -> dict[str, tuple[str | None, str | None]]:
-    """Lake: vendor -> its baseline in force, and its newest export or listing; None: there is none yet."""
-    statement = sa.select(vendor.c.vendor, baseline.c.path, observations.newest_path(vendor.c.vendor))
+def last_known(connection: Connection, names: Collection[str]) -> dict[str, tuple[BaselineVersion | None, str | None]]:
+    """Vendor -> its baseline in force, and the path of its newest export or listing (lake); None: there is none yet."""
+    statement = sa.select(vendor.c.vendor, observations.newest_path(vendor.c.vendor), *vendors.BASELINE_COLUMNS)
     statement = statement.outerjoin(baseline, _IN_FORCE).where(among(vendor.c.vendor, names))
-    return {name: (acknowledged, observed) for name, acknowledged, observed in connection.execute(statement)}
-
-
-def snapshot_paths(connection: Connection, name: str, *, most: int) -> list[str]:
-    """Lake: what the last readings of all rows of a vendor gave, each file once, the newest first."""
-    whole = sa.and_(run.c.run_id == vendor_run.c.run_id, sa.not_(run.c.dry_run), sa.func.cardinality(run.c.skus) == 0)
-    statement = sa.select(vendor_run.c.snapshot_path).join(run, whole).where(vendor_run.c.vendor == name)
-    each_once = statement.where(vendor_run.c.snapshot_path.is_not(None)).group_by(vendor_run.c.snapshot_path)
-    newest_first = each_once.order_by(sa.func.max(vendor_run.c.generation).desc())
-    return list(connection.execute(newest_first.limit(most)).scalars())
+    return {
+        name: (None if version[0] is None else BaselineVersion(*version), observed)
+        for name, observed, *version in connection.execute(statement)
+    }
 
 
 def _absent_before() -> sa.ScalarSelect[str]:

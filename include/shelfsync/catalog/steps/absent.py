@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from shelfsync.errors import ABSENT_PAGE, some_of
 from shelfsync.rows.alignment import aligned, column
 from shelfsync.schemas import ABSENT
+from shelfsync.store.lake import OneFileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +79,7 @@ def _line(context: Context, rows: Sequence[dict[str, Any]]) -> str:
     first = rows[0]
     names = some_of(f"{row['vendor']}: {row['skus']:,}" for row in rows)
     example = ""
-    if context.lake.exists(first["path"]):
+    with contextlib.suppress(OneFileError):
         sku = context.lake.read_table(first["path"], ["sku"])["sku"][0].as_py()
         example = f" (`shelfsync explain {first['vendor']} {sku}` explains one)"
     return (

@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows, last_known_rows
 from shelfsync.catalog.baseline import changed_rows, known
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.steps.lost_file import acknowledged, last_known
 from shelfsync.catalog.warehouse import baseline_history
+from shelfsync.schemas import BASELINE
 from shelfsync.store.compare_and_swap import attempts
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def move_baseline(
     """
     for _ in attempts(f"the baseline of vendor {vendor}"):
         version = vendors.current_baseline(lease.session, vendor)
-        base = Base(version, acknowledged(context, vendor, version))
+        base = Base(version, acknowledged_rows(context, vendor, version))
         move = compute(base)
         write = _written(context, vendor, base, move)
         with context.engine.begin() as connection:
@@ -97,7 +98,7 @@ def _written(context: Context, vendor: str, base: Base, move: Move) -> Callable[
         return lambda _: None
     path = context.lake.write_table("baseline", vendor, rows)
     known_path = _write_known(context, vendor, base, rows, move.sent)
-    changed = changed_rows(rows, base.rows)
+    changed = changed_rows(rows, base.rows, BASELINE.names[1:])
 
     def write(connection: Connection) -> None:
         vendors.move_baseline(
@@ -125,7 +126,7 @@ def _write_known(context: Context, vendor: str, base: Base, rows: pa.Table, sent
     earlier = (
         base.rows
         if version is None or version.known_path == version.path
-        else last_known(context, vendor, version.known_path, base.rows)
+        else last_known_rows(context, vendor, version.known_path, base.rows)
     )
     filled = known(rows, earlier, *([] if sent is None else [sent]))
     return None if filled.equals(rows) else context.lake.write_table("known", vendor, filled)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.assortment import unknown_skus
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import batches, runs, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
@@ -19,7 +20,6 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.absent import without_removals
 from shelfsync.catalog.steps.each_vendor import each_vendor, write
-from shelfsync.catalog.steps.lost_file import acknowledged
 from shelfsync.catalog.steps.sales_buffers_file import buffers_of, rules_of
 from shelfsync.catalog.suppression import Suppressed, suppress_no_ops, with_buffers
 from shelfsync.errors import DataError
@@ -91,7 +91,7 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     run, _, about, rejected = facts
     base = about.base
     snapshot = context.lake.read_table(snapshot_path)
-    baseline = acknowledged(context, row.vendor, base)
+    baseline = acknowledged_rows(context, row.vendor, base)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
     delta = compute_delta(
         snapshot,

@@ -253,9 +253,9 @@ def read_case(context: Context, row: VendorRun, delta_path: str) -> Case:
 
 def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: CaseFacts) -> tuple[Case, str | None]:
     """The vendor's delta with all that it is compared with, as acknowledged; and the lake path of its categories."""
+    from shelfsync.catalog.assortment.acknowledged_rows import last_known_rows
     from shelfsync.catalog.guards.case import Case, History
     from shelfsync.catalog.guards.last_categories import last_categories
-    from shelfsync.catalog.steps.lost_file import if_kept, last_known
     from shelfsync.schemas import BASELINE
 
     about, rows, columns = facts
@@ -264,7 +264,7 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
     snapshot_path = row.snapshot_path or ""
     baseline = context.lake.read_or_empty(about.base, BASELINE)
     snapshot = context.lake.read_table(snapshot_path)
-    known = if_kept(context, past.categories_path)
+    known = context.lake.read_or_none(past.categories_path)
     categories = last_categories(known, snapshot, baseline)
     kept = None if categories is None else context.lake.write_table("categories", row.vendor, categories)
     repeats = None if past.repeated_at is None else display.instant(past.repeated_at)
@@ -276,16 +276,19 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
         extract_rows=rows,
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(context, past.undone), tuple(columns), about.first),
-        known=None if known_path in {None, about.base} else last_known(context, row.vendor, known_path, baseline),
+        known=None if known_path in {None, about.base} else last_known_rows(context, row.vendor, known_path, baseline),
         at_buffer=context.settings.suppression.at_buffer,
     )
     return case, kept
 
 
 def _skus(context: Context, paths: Iterable[str]) -> frozenset[str]:
-    """The SKUs of some tables; a table that housekeeping has removed has none."""
+    """The SKUs of some tables; a table that the lake no longer has has none."""
     return frozenset(
-        sku for path in paths if context.lake.exists(path) for sku in context.lake.read_table(path)["sku"].to_pylist()
+        sku
+        for path in paths
+        if (rows := context.lake.read_or_none(path)) is not None
+        for sku in rows["sku"].to_pylist()
     )
 
 
@@ -311,9 +314,7 @@ def _with_rows(context: Context, decided: Iterable[Hold]) -> list[tuple[Hold, pa
 
     They end as declined if they were, and after an approval a person is asked anew.
     """
-    from shelfsync.catalog.steps.lost_file import if_kept
-
-    found = [(one, if_kept(context, one.rows_path)) for one in decided]
+    found = [(one, context.lake.read_or_none(one.rows_path)) for one in decided]
     for hold in (hold for hold, rows in found if rows is None):
         in_report.warning("guard: %s: the lake has lost its rows, so the guards judge them anew", hold.named)
     return [(hold, rows) for hold, rows in found if rows is not None]

@@ -210,10 +210,10 @@ def _plan(connection: Connection, hold: Hold, state: vendors.Vendor, pieces: lis
 
 
 def _pieces(context: Context, hold: Hold, base: vendors.BaselineVersion | None) -> list[batches.Piece]:
+    from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
     from shelfsync.catalog.steps.batch import pieces
-    from shelfsync.catalog.steps.lost_file import acknowledged
 
-    rows = with_active_if_single(context.lake.read_table(hold.rows_path), acknowledged(context, hold.vendor, base))
+    rows = with_active_if_single(context.lake.read_table(hold.rows_path), acknowledged_rows(context, hold.vendor, base))
     return pieces(context, hold.vendor, rows, None if base is None else base.path)
 
 

@@ -14,7 +14,6 @@ from shelfsync.catalog.export import parse_export
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, vendor_runs, vendors
 from shelfsync.catalog.steps.export import each_export
-from shelfsync.catalog.steps.lost_file import if_kept
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events
@@ -130,7 +129,7 @@ def _before(context: Context, one: ExportJob) -> assortment_history.Loaded | Non
         last = assortment_history.last_loaded(connection, one.vendor)
         if last is None:
             return None
-        rows = if_kept(context, last.path)
+        rows = context.lake.read_or_none(last.path)
         if rows is None:
             rows = assortment_history.shown_now(connection, one.vendor)
     return assortment_history.Loaded(last, rows)
@@ -153,7 +152,7 @@ def _known(context: Context, vendor: str) -> pa.Table | None:
     """SKU and barcode as the ERP last wrote them."""
     with context.engine.connect() as connection:
         last = vendor_runs.last_snapshot(connection, vendor)
-    rows = if_kept(context, None if last is None else last.snapshot_path)
+    rows = context.lake.read_or_none(None if last is None else last.snapshot_path)
     return None if rows is None else rows.select(["sku", "barcode"])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,10 +24,12 @@ from shelfsync.catalog.steps.batch import bodies as cut_up
 from shelfsync.catalog.steps.holds import with_before
 from shelfsync.decisions.held_row_order import ordered
 from shelfsync.errors import DataError
+from shelfsync.platform.jobs.job import reason_of
 from shelfsync.platform.rate_limit.forecast import Requests
 from shelfsync.platform.rate_limit.rate_limiter import RateLimiter
 from shelfsync.rows.quarantine_reason import is_usable
 from shelfsync.schemas import QUARANTINE
+from shelfsync.store.lake import OneFileError
 from shelfsync.store.named_file import NamedFile
 
 if TYPE_CHECKING:
@@ -245,6 +248,15 @@ def bodies(context: Context, released_path: str, base_path: str | None) -> list[
 
 
 def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
+    """A store whose files cannot be read is not planned, and its document says why."""
+    try:
+        return _planned(context, row)
+    except OneFileError as error:
+        without = replace(row, raw_path=None, quarantine_path=None, released_path=None, held_path=None)
+        return _planned(context, replace(without, state=VendorState.FAILED, error=reason_of(error)))
+
+
+def _planned(context: Context, row: VendorRun) -> dict[str, Any]:
     with context.engine.connect() as connection:
         base_path = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
         changes = vendor_runs.changes(connection, row.run_id, row.vendor)

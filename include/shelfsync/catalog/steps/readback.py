@@ -69,7 +69,7 @@ def _perhaps_older(context: Context, job: CatalogJob, asked: pa.Table) -> dict[s
         path = vendors.baseline_of_version(connection, job.vendor, sent[0].base_version) if sent else None
     if not sent:
         return {}
-    before = context.lake.read_or_empty(path if path and context.lake.exists(path) else None, BASELINE)
+    before = context.lake.read_if_kept(path, BASELINE)
     return perhaps_older(asked, before, sendings(context, sent, column(asked, "sku")))
 
 

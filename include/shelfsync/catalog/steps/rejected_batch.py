@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
 from shelfsync.catalog.bisection import SuspectBatch, halves
 from shelfsync.catalog.bodies import stream
 from shelfsync.catalog.co_sent_fields import with_active_if_single
@@ -14,7 +15,6 @@ from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import rejected_skus
-from shelfsync.catalog.steps.lost_file import acknowledged, if_kept
 from shelfsync.catalog.steps.outcomes import all_alike, rejected_values, write_outcomes
 from shelfsync.catalog.steps.vendor_back_off import count_failure
 from shelfsync.catalog.warehouse import record
@@ -37,7 +37,7 @@ def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, 
     platform = context.settings.platform
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, batch.vendor)
-    held = acknowledged(context, batch.vendor, base)
+    held = acknowledged_rows(context, batch.vendor, base)
     found = []
     for piece in halves(context.lake.read_table(batch.items_path)):
         half = with_active_if_single(piece, held)
@@ -50,7 +50,7 @@ def suspects(context: Context, halves: Iterable[PlannedBatch]) -> list[SuspectBa
     """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
     found = []
     for one in halves:
-        rows = if_kept(context, one.items_path)
+        rows = context.lake.read_or_none(one.items_path)
         if rows is None:
             continue  # then it is searched again
         skus = rows["sku"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import display
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
 from shelfsync.catalog.assortment.product_categories import categories, skus_of_category
 from shelfsync.catalog.assortment.product_names import with_names
 from shelfsync.catalog.ledger import restorations, runs, vendors
@@ -81,19 +82,19 @@ def restore(
                 "restore: the instant to go back to has to lie in the past, and the restoration has to last longer than nothing"
             )
         base = vendors.current_baseline(connection, vendor)
-        path, then = (None, None) if base is None else _state_at(context, connection, vendor, at, base.path)
+        path, then = (None, None) if base is None else _state_at(context, connection, vendor, at, base)
     named = None if category is None else _skus_of(context, vendor, category)
     if then is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of store {vendor!r} by {display.instant(at)}")
     left_out = 0
     if named is not None:
-        skus = _acknowledged(context, named, then, base.path)
+        skus = _acknowledged(named, then, acknowledged_rows(context, vendor, base))
         left_out = len(named) - len(skus)
         if not skus:
             raise DataError(
                 f"restore: none of the {left_out} SKUs of category {category!r} of store {vendor!r} was ever acknowledged"
             )
-    moves = _moves(context, then, base.path, skus)
+    moves = _moves(then, acknowledged_rows(context, vendor, base), skus)
     largest = with_names(context, vendor, moves[:most])
     until = now + span
     number = None
@@ -135,22 +136,23 @@ def _skus_of(context: Context, vendor: str, category: str) -> list[str]:
     raise DataError(f"restore: store {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
 
 
-def _acknowledged(context: Context, skus: list[str], then: pa.Table, now_path: str) -> list[str]:
+def _acknowledged(skus: list[str], then: pa.Table, now: pa.Table) -> list[str]:
     """The SKUs of a category that were acknowledged then or are now. A SKU that the person named must be acknowledged."""
     from shelfsync.catalog.restore import overlay
 
-    known = set(overlay(context.lake.read_table(now_path), then)["sku"].to_pylist())
+    known = set(overlay(now, then)["sku"].to_pylist())
     return [sku for sku in skus if sku in known]
 
 
 def _state_at(
-    context: Context, connection: Connection, vendor: str, at: dt.datetime, now_path: str
+    context: Context, connection: Connection, vendor: str, at: dt.datetime, base: vendors.BaselineVersion
 ) -> tuple[str | None, pa.Table | None]:
     """The baseline of that time with its own file (lake), or rebuilt from the warehouse's history and in no file; None if there is none."""
     path = restorations.version_at(connection, vendor, at)
-    if path is not None and context.lake.exists(path):
-        return path, context.lake.read_table(path)
-    past = baseline_history.state_at(connection, vendor, at, context.lake.read_table(now_path))
+    then = context.lake.read_or_none(path)
+    if then is not None:
+        return path, then
+    past = baseline_history.state_at(connection, vendor, at, acknowledged_rows(context, vendor, base))
     return None, past if past.num_rows else None
 
 
@@ -166,7 +168,7 @@ def end(context: Context, vendor: str, *, who: str) -> dict[str, Any]:
     return {"ended": len(ended), "lines": lines}
 
 
-def _moves(context: Context, then: pa.Table, now_path: str, skus: Sequence[str] | None) -> list[dict[str, Any]]:
+def _moves(then: pa.Table, now: pa.Table, skus: Sequence[str] | None) -> list[dict[str, Any]]:
     """SKUs whose acknowledged state differs between two versions, the largest change of price first."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -174,7 +176,6 @@ def _moves(context: Context, then: pa.Table, now_path: str, skus: Sequence[str] 
     from shelfsync.catalog.restore import RESTORED, overlay
     from shelfsync.rows.alignment import any_of, column, same
 
-    now = context.lake.read_table(now_path)
     chosen = None if skus is None else pa.array(skus, pa.string())
     wanted = overlay(now, then, chosen)
     if skus is not None and (unknown := sorted(set(skus) - set(wanted["sku"].to_pylist()))):

@@ -10,11 +10,11 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
 from shelfsync.catalog.delta import compute_delta
 from shelfsync.catalog.ledger import jobs, observations, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import counts
-from shelfsync.catalog.steps.lost_file import acknowledged
 from shelfsync.catalog.steps.pause import give_up_old_plans, require_known
 from shelfsync.catalog.steps.run import open_run
 from shelfsync.catalog.steps.sync import finish
@@ -77,7 +77,7 @@ def on_sale(context: Context, vendor: str) -> OnSale:
         base = vendors.current_baseline(connection, vendor)
         seen = observations.newest(connection, vendor)
         open_jobs = len(jobs.open_jobs(connection, vendors=(vendor,)))
-    baseline = completed(acknowledged(context, vendor, base), BASELINE)
+    baseline = completed(acknowledged_rows(context, vendor, base), BASELINE)
     shown = completed(context.lake.read_or_empty(None if seen is None else seen.path, OBSERVED), OBSERVED)
     unknown = pc.invert(pc.is_in(column(shown, "sku"), value_set=column(baseline, "sku")))
     extra = shown.filter(pc.and_(unknown, column(shown, "active").fill_null(False)))

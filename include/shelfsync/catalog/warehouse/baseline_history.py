@@ -40,9 +40,12 @@ baseline_history = sa.Table(
 )
 
 _VALUES = ("price", "quantity", "active", "max_sales_quantity")
+_BESIDE = {"barcode": "barcode", "sales_buffer": "sales_buffer", "left": "left_erp"}
+"""Columns of a baseline that are no values, and what the warehouse calls them."""
 _TEMP = """
 CREATE TEMPORARY TABLE moved_row
-(sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP
+(sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint,
+    barcode text, sales_buffer bigint, left_erp boolean) ON COMMIT DROP
 """
 APPEND = """
 INSERT INTO warehouse.baseline_history
@@ -54,25 +57,35 @@ FROM {incoming} AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :
 WHERE held.sku IS NULL OR (held.price, held.quantity, held.active, held.max_sales_quantity)
     IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)
 """
-_MERGE_BASELINE = """
+_VALUES_MOVED = """(held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)"""
+_MOVED = """(held.price, held.quantity, held.active, held.max_sales_quantity, held.barcode, held.sales_buffer, held.left_erp)
+    IS DISTINCT FROM
+    (moved.price, moved.quantity, moved.active, moved.max_sales_quantity, moved.barcode, moved.sales_buffer, moved.left_erp)"""
+_MERGE_BASELINE = f"""
 MERGE INTO warehouse.baseline AS held
-USING incoming_baseline AS moved ON held.vendor = :vendor AND held.sku = moved.sku
-WHEN MATCHED AND (held.price, held.quantity, held.active, held.max_sales_quantity)
-    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity) THEN UPDATE SET
+USING moved_row AS moved ON held.vendor = :vendor AND held.sku = moved.sku
+WHEN MATCHED AND {_MOVED} THEN UPDATE SET
     price = moved.price, quantity = moved.quantity, active = moved.active,
-    max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = :at
-WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_quantity, job_id, acknowledged_at)
-    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :at)
-"""
+    max_sales_quantity = moved.max_sales_quantity,
+    barcode = moved.barcode, sales_buffer = moved.sales_buffer, left_erp = moved.left_erp,
+    job_id = CASE WHEN {_VALUES_MOVED} THEN :job_id ELSE held.job_id END,
+    acknowledged_at = CASE WHEN {_VALUES_MOVED} THEN :at ELSE held.acknowledged_at END
+WHEN NOT MATCHED THEN
+    INSERT (vendor, sku, price, quantity, active, max_sales_quantity, barcode, sales_buffer, left_erp, job_id, acknowledged_at)
+    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity,
+        moved.barcode, moved.sales_buffer, moved.left_erp, :job_id, :at)
+"""  # noqa: S608  constants of ours
 _OFF_SALE = sa.text(
-    "INSERT INTO incoming_baseline (sku, active)"
+    "INSERT INTO moved_row (sku, active)"
     " SELECT sku, false FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))"
 )
 _LEAVE_BASELINE = sa.text("DELETE FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))")
 _CORRECT = """
 MERGE INTO warehouse.baseline AS held USING moved_row AS moved ON held.vendor = :vendor AND held.sku = moved.sku
 WHEN MATCHED THEN UPDATE SET price = moved.price, quantity = moved.quantity, active = moved.active,
-    max_sales_quantity = moved.max_sales_quantity
+    max_sales_quantity = moved.max_sales_quantity,
+    barcode = moved.barcode, sales_buffer = moved.sales_buffer, left_erp = moved.left_erp
 """
 
 
@@ -96,39 +109,32 @@ def append(
 
 
 def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table, gone: Sequence[str] = ()) -> None:
-    """The acknowledged state of the SKUs that one job changed: sku and the four values, whole. A row with equal values stays as it is.
+    """The acknowledged state of the SKUs that one job changed (BASELINE schema). A row with equal values stays as it is.
 
     `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
     """
     if rows.num_rows == 0 and not gone:
         return  # a full sync that repeats all makes no temporary table for each vendor
-    connection.execute(
-        sa.text(
-            "CREATE TEMPORARY TABLE incoming_baseline"
-            " (sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP"
-        )
-    )
-    wanted = ["sku", "price", "quantity", "active", "max_sales_quantity"]
-    copy_into(connection, "incoming_baseline", rows.select(wanted))
+    _copy_moved(connection, rows)
     if gone:
         connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
-    at = append(connection, vendor, "incoming_baseline", job_id=job_id)
+    at = append(connection, vendor, "moved_row", job_id=job_id)
     connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
     if gone:
         connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})
 
 
 def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:
-    """What an observation confirmed or made unknown: sku and the four values, whole. `job_id` keeps the job that moved the SKU last."""
-    connection.execute(sa.text(_TEMP))
-    copy_into(connection, "moved_row", rows.select(["sku", *_VALUES]))
+    """What an observation confirmed or made unknown (BASELINE schema). `job_id` keeps the job that moved the SKU last."""
+    _copy_moved(connection, rows)
     append(connection, vendor, "moved_row", observation_id=observation_id)
     connection.execute(sa.text(_CORRECT), {"vendor": vendor})
     connection.execute(sa.text("DROP TABLE moved_row"))
 
 
 _IN_FORCE = """
-SELECT sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline WHERE vendor = :vendor ORDER BY sku COLLATE "C"
+SELECT sku, barcode, price, quantity, active, max_sales_quantity, sales_buffer, left_erp AS "left"
+FROM warehouse.baseline WHERE vendor = :vendor ORDER BY sku COLLATE "C"
 """
 _LAST_KNOWN = """
 SELECT sku,
@@ -141,7 +147,7 @@ FROM warehouse.baseline_history WHERE vendor = :vendor AND sku = ANY (:skus) GRO
 
 
 def in_force(connection: Connection, vendor: str) -> pa.Table:
-    """What is acknowledged of a vendor now (BASELINE schema, by sku), without what the warehouse does not keep: barcode, buffer and `left`."""
+    """What is acknowledged of a vendor now, in BASELINE schema, by sku: the rows of the file of its version."""
     import pyarrow as pa
 
     from shelfsync.schemas import BASELINE
@@ -162,6 +168,12 @@ def with_last_known(connection: Connection, vendor: str, rows: pa.Table) -> pa.T
     unknown = rows["sku"].filter(any_of(pc.is_null(rows[name]) for name in _VALUES)).to_pylist()
     found = connection.execute(sa.text(_LAST_KNOWN), {"vendor": vendor, "skus": unknown}).mappings()
     return known(rows, pa.Table.from_pylist([dict(row) for row in found], schema=BASELINE))
+
+
+def _copy_moved(connection: Connection, rows: pa.Table) -> None:
+    connection.execute(sa.text(_TEMP))
+    wanted = rows.select(["sku", *_VALUES, *_BESIDE])
+    copy_into(connection, "moved_row", wanted.rename_columns(["sku", *_VALUES, *_BESIDE.values()]))
 
 
 _STATE_AT = """

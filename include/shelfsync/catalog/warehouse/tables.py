@@ -151,8 +151,13 @@ baseline = sa.Table(
     text("vendor", "The vendor", primary_key=True),  # no foreign key: its check costs as much as writing the row
     text("sku", "The SKU", primary_key=True),
     *_values("last acknowledged"),
+    text("barcode", "The barcode that the values were sent to"),
+    number("sales_buffer", "The sales buffer in force when the quantity was sent; null: unknown"),
+    boolean("left_erp", "True: it was switched off because it left the ERP, not by a value of the ERP"),
     number(
-        "job_id", "The job that changed it last; its own row may have been removed by its retention", nullable=False
+        "job_id",
+        "The job that changed its values last; its own row may have been removed by its retention",
+        nullable=False,
     ),
     moment("acknowledged_at", "When it changed last", nullable=False),
     schema="warehouse",

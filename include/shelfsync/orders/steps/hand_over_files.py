@@ -64,6 +64,12 @@ class Files:
                         removed += 1
             except OSError as error:
                 failure = error
+            except ValueError:  # a store has written into it: neither text nor a document any more
+                log.warning(
+                    "hand_over: %s is no document any more; it is removed, because it may hold a customer", target
+                )
+                system.rm_file(target)
+                removed += 1
         if failure is not None:
             raise _trouble(failure) from None
         return removed

@@ -29,7 +29,7 @@ from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryA
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
 from shelfsync.store.engine import is_about_values
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import OneFileError
 from shelfsync.store.metadata import after, instant, together
 
 if TYPE_CHECKING:
@@ -241,14 +241,20 @@ class JobKind:
     """The jobs of a run (its number or key) and some vendors."""
 
 
+_STATEMENT_CANCELED = "57014"
+"""By statement_timeout, as a role of the database may have one: the largest store's statement is too slow for it, and no other."""
+
+
 def database_is_away(error: Exception) -> bool:
-    """Whether the database could not be reached. A value that it rejects (too long for an index) does not count."""
+    """Whether the database could not be reached. A value that it rejects (too long for an index) or a statement that took too long does not count."""
+    if getattr(getattr(error, "orig", None), "sqlstate", None) == _STATEMENT_CANCELED:
+        return False
     return isinstance(error, OperationalError | InterfaceError) and not is_about_values(error)
 
 
 def stops_every_job(error: Exception) -> bool:
-    """Whether the error concerns more than the job in work. A file that the lake has lost is one store's."""
-    if isinstance(error, LostFileError):
+    """Whether the error concerns more than the job in work. A file of the lake is one store's."""
+    if isinstance(error, OneFileError):
         return False
     return isinstance(error, ConfigurationError | TryAgainError) or database_is_away(error)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.assortment import state
+from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows
+from shelfsync.store.lake import OneFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,10 +36,11 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
         snapshot = state.wanted(connection, vendor)
         newer = [] if seen is None else _priced_since(connection, vendor, seen.last_job_id or 0)
     known = []
+    columns = ["sku", "price", "active"]
     if base is not None:
-        known.append(context.lake.read_table(base, columns=["sku", "price", "active"]))
+        known.append(acknowledged_rows(context, vendor, base, columns))
     if seen is not None:
-        known.append(_without_prices(context.lake.read_table(seen.path, columns=["sku", "price", "active"]), newer))
+        known.append(_without_prices(context.lake.read_table(seen.path, columns=columns), newer))
     if not known:
         return ASSORTMENT.empty_table()
     merged = known[0]
@@ -57,8 +60,8 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
         wanted = aligned(_asked(context, snapshot), skus, ("price", "cost"))
         price, cost = pc.min_element_wise(price, wanted["price"], skip_nulls=True), wanted["cost"]
         highest = pc.max_element_wise(highest, wanted["price"], skip_nulls=True)
-    columns = [skus, price, highest, column(merged, "active"), cost]
-    assortment = pa.Table.from_arrays(columns, schema=ASSORTMENT)
+    arrays = [skus, price, highest, column(merged, "active"), cost]
+    assortment = pa.Table.from_arrays(arrays, schema=ASSORTMENT)
     return assortment if ascending(skus) else assortment.sort_by("sku").combine_chunks()
 
 
@@ -108,7 +111,10 @@ def asked_elsewhere(context: Context, vendors: Iterable[str], skus: pa.Array) ->
             snapshot = state.wanted(connection, vendor)
         if snapshot is None:
             continue
-        asked = _asked(context, snapshot)
+        try:
+            asked = _asked(context, snapshot)
+        except OneFileError:  # its own store says so
+            continue
         both = pa.concat_tables([found, asked.filter(pc.is_in(asked["sku"], value_set=skus))])
         lowest = both.group_by("sku", use_threads=False).aggregate([("price", "min")])
         costs = pa.nulls(lowest.num_rows, ASKED.field("cost").type)

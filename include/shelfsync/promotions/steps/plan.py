@@ -36,7 +36,7 @@ from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.deliver import forecast
 from shelfsync.promotions.steps.prepare import prepare
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import OneFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
                 continue
             assert step.wanted is not None
             changes = _create_or_change(context, step, known.get(step.wanted.identity), prepared)
-        except (DataError, LostFileError) as error:  # one campaign that cannot be sent stops no other (I10)
+        except (DataError, OneFileError) as error:  # one campaign that cannot be sent stops no other (I10)
             log.error("promotions, plan: campaign %s: %s", step.campaign, error)  # noqa: TRY400
             prepared.frozen[step.campaign] = prepared.unplanned[step.campaign] = str(error)
             changes = []

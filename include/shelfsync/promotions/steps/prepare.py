@@ -32,7 +32,7 @@ from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import asked_beside, asked_elsewhere, known_assortment, known_vendors
 from shelfsync.promotions.validate import validate
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import OneFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class _Preparation:
         for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
             try:
                 self._vendor(vendor, files.get(vendor), every, raw_of_every)
-            except LostFileError as error:  # one store stops no other (I10)
+            except OneFileError as error:  # one store stops no other (I10)
                 self._pass_over(vendor, error)
         self._freeze(every)
         prepared.lines += [
@@ -188,7 +188,7 @@ class _Preparation:
                 " after the next `shelfsync sync` that has rows of the store",
             )
 
-    def _pass_over(self, vendor: str, error: LostFileError) -> None:
+    def _pass_over(self, vendor: str, error: OneFileError) -> None:
         """Leaves all promotions and holds of this vendor as they are: a file of the lake that it needs is gone."""
         prepared = self._prepared
         log.error("promotions, plan: vendor %s: %s", vendor, error)
@@ -299,9 +299,7 @@ class _Preparation:
     def _has(self, vendor: str, campaign: str, sku: str) -> bool:
         """Whether the platform has a SKU in a campaign at this vendor, at whatever price and days."""
         return any(
-            known.acknowledged_path is not None
-            and {vendor, EVERY} & set(known.vendors)
-            and self._context.lake.find(known.acknowledged_path, sku) is not None
+            known.acknowledged_path is not None and {vendor, EVERY} & set(known.vendors) and self._may_have(known, sku)
             for known in self._by_campaign.get(campaign, ())
         )
 
@@ -373,7 +371,9 @@ class _Preparation:
             skus = kept.get(number, none)
             promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
             for promotion in promotions:
-                held = read_acknowledged(self._context.lake, promotion.acknowledged_path)
+                held = self._held_of(promotion)
+                if held is None:
+                    continue
                 if not self._run.complete:
                     skus = held["sku"].filter(
                         pc.invert(pc.is_in(held["sku"], value_set=unoffered_skus.get(number, none)))
@@ -397,7 +397,8 @@ class _Preparation:
                 quantities = {name: known.header[name] for name in ("purchased_quantity", "discounted_quantity")}
                 if known.header["type"] != head.type or sum(quantities.values()) != head.pieces:
                     continue
-                held = set(self._context.lake.read_table(known.acknowledged_path or "")["sku"].to_pylist())
+                acknowledged = self._held_of(known)
+                held = set() if acknowledged is None else set(acknowledged["sku"].to_pylist())
                 other = self._heads.number(dataclasses.replace(head, pieces=None, **quantities))
                 for row in rows:
                     if row["head"] == number and row["sku"] in held:
@@ -410,8 +411,30 @@ class _Preparation:
             self._prepared.frozen.setdefault(head.campaign, why)
 
     def _acknowledged_skus(self, known: KnownPromotion) -> pa.Array | None:
-        path = known.acknowledged_path
-        return None if path is None else self._context.lake.read_table(path)["sku"]
+        held = None if known.acknowledged_path is None else self._held_of(known)
+        return None if held is None else held["sku"]
+
+    def _held_of(self, known: KnownPromotion) -> pa.Table | None:
+        """What the platform has acknowledged of a promotion; None: its file cannot be read, so its campaigns stay as they are."""
+        try:
+            return read_acknowledged(self._context.lake, known.acknowledged_path)
+        except OneFileError as error:
+            self._leave_alone(known, error)
+            return None
+
+    def _may_have(self, known: KnownPromotion, sku: str) -> bool:
+        """Whether a promotion has this SKU, or its file cannot be read."""
+        try:
+            return self._context.lake.find(known.acknowledged_path or "", sku) is not None
+        except OneFileError as error:
+            self._leave_alone(known, error)
+            return True
+
+    def _leave_alone(self, known: KnownPromotion, error: OneFileError) -> None:
+        """Leaves the campaigns of a promotion as they are: its file cannot be read. No other campaign waits for it (I10)."""
+        log.error("promotions, plan: %s", error)
+        for campaign in known.campaigns:
+            self._prepared.frozen.setdefault(campaign, str(error))
 
     def _on_platform(self, vendor: str, head: Head) -> list[Promotion]:
         """The promotions by which the platform has this head at this vendor, or may have it; the newest first.

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync import display
 from shelfsync.promotions.warehouse.record import promotion_finding as finding
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import OneFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def look(context: Context, run_id: int) -> dict[str, int]:
             of_catalog(connection, run_id, vendor)
         try:
             after_end(context, run_id, vendor)
-        except LostFileError as error:  # a finding less keeps no run from its report
+        except OneFileError as error:  # a finding less keeps no run from its report
             log.warning("promotions, report: vendor %s: %s", vendor, error)
     with context.engine.begin() as connection:
         of_promotions(connection, run_id)

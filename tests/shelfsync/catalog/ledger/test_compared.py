@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.catalog.ledger import runs, vendor_runs
-from shelfsync.catalog.ledger.compared import for_diff, for_guard, known_paths
+from shelfsync.catalog.ledger.compared import for_diff, for_guard, last_known
 from shelfsync.catalog.ledger.extracts import Past
 from shelfsync.catalog.ledger.vendors import BaselineVersion
 
@@ -63,7 +63,8 @@ def test_a_vendor_has_its_baseline_the_diff_before_and_the_full_sync_at_work_and
 
 def test_the_files_of_a_vendor_are_its_baseline_in_force_and_its_newest_observation(engine, asked):
     with engine.connect() as connection:
-        assert known_paths(connection, [ONE, TWO]) == {ONE: ("new", "seen"), TWO: (None, None)}
+        found = last_known(connection, [ONE, TWO])
+    assert found == {ONE: (BaselineVersion(2, "new", 6, 2, "new"), "seen"), TWO: (None, None)}
 
 
 FEEDS = """

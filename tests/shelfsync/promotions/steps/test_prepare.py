@@ -494,6 +494,30 @@ def test_a_campaign_whose_file_is_gone_from_the_lake_stays_and_the_others_follow
 
 
 @pytest.mark.slow
+def test_a_campaign_whose_file_is_gone_stays_alone_though_the_extract_is_not_proven(make_shop, tmp_path):
+    """Then what the platform has of each campaign is read, and a lost file of one kept all campaigns of its stores as they were."""
+    file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
+
+    def write(price):
+        window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+        lines = [f"{campaign},store-001,{sku},{price},Offer {campaign},{window}\n" for campaign, sku in ("1a", "2b")]
+        file.write_text(HEADER + "".join(lines), "utf-8")
+        control.write_text(f"{len(lines)}\n", "utf-8")
+
+    write("8")
+    proven = make_shop(promotions={"sql": None, "files": str(file), "control_file": str(control)})
+    assert proven.sync()["state"] == "succeeded"
+    shop = make_shop(promotions={"sql": None, "files": str(file)})
+    with shop.world.app.context.engine.begin() as connection:
+        gone = "UPDATE ledger.promotion SET acknowledged_path = 'gone.parquet' WHERE campaign = '1'"
+        connection.execute(sa.text(gone))
+    write("7")
+    summary = shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 7.0}
+    assert any(line.startswith("campaign 1: left alone: ") and "gone.parquet" in line for line in summary["lines"])
+
+
+@pytest.mark.slow
 def test_a_store_whose_export_is_gone_from_the_lake_keeps_its_promotions_and_the_others_follow_theirs(shop):
     """For example, the ledger was restored, and the lake is older."""
     for campaign, sku, vendor in (("c1", "a", "store-001"), ("c2", "b", "store-002"), ("c3", "c", "store-001")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import sixty_products
 from lake_files import lake_files
+from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.check import lake_warnings
 from shelfsync.schemas import BASELINE
 
@@ -59,6 +61,13 @@ def cut(world, path):
     file.write_bytes(whole[: len(whole) // 2])
 
 
+def damage(world, path):
+    """As long as before, and zeros in the middle."""
+    file = Path(world.settings.lake, path)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:40] + bytes(len(whole) - 80) + whole[-40:])
+
+
 def change_both(world):
     """Each value of the first store that a baseline must remember, and a price of the second."""
     world.erp.put(FIRST, "same", "2.00")
@@ -82,7 +91,7 @@ def assert_in_step(world):
     assert shown(world, SECOND)["same"] == (Decimal(2), True)
 
 
-@pytest.mark.parametrize("harm", [lose, cut])
+@pytest.mark.parametrize("harm", [lose, cut, damage])
 def test_a_baseline_without_its_file_is_read_from_the_warehouse(shop, harm):
     lost = baseline_of(shop).path
     before = shop.app.context.lake.read_table(lost)
@@ -92,29 +101,24 @@ def test_a_baseline_without_its_file_is_read_from_the_warehouse(shop, harm):
     assert report["state"] == "succeeded", report["lines"]
     assert report["sent"] == 4, "nothing is sent that did not change"
     assert_in_step(shop)
-    mended = shop.app.context.lake.read_table(lost)
-    assert mended.schema.equals(BASELINE)
-    known = [name for name in BASELINE.names if name not in {"barcode", "sales_buffer"}]
-    assert mended.select(known).equals(before.select(known).cast(mended.select(known).schema))
+    assert shop.app.context.lake.read_table(lost).equals(before)
 
 
-def test_a_product_that_had_left_the_erp_is_taken_off_sale_by_its_barcode(make_world):
-    """Its barcode is in an older snapshot alone: the newest run could not send the removal."""
-    world = make_world(platform={"item_key": "barcode"})
-    codes = {sku: f"{7290000000000 + number}" for number, sku in enumerate(SKUS)}
-    products = [
-        {"sku": sku, "barcodes": [code], "title": sku, "price": 9.99, "active": True} for sku, code in codes.items()
-    ]
-    world.platform.put_products(FIRST, products)
-    for sku, code in codes.items():
-        world.erp.put(FIRST, sku)
-        world.erp.execute("UPDATE stock SET barcode = ? WHERE sku = ?", code, sku)
-    assert world.sync("full")["state"] == "succeeded"
-    leave(world, "gone")
-    world.begin("delta", upto="normalise")
-    lose(world, baseline_of(world).path)
-    assert world.sync("delta")["state"] == "succeeded"
-    assert {sku: active for sku, (_, active) in shown(world, FIRST).items()} == {sku: sku != "gone" for sku in SKUS}
+def test_the_warehouse_knows_what_is_no_value(shop):
+    """Barcode, sales buffer, and whether a product is off sale because it left the ERP: also where they move alone."""
+
+    def agree():
+        with shop.app.context.engine.connect() as connection:
+            rows = baseline_history.in_force(connection, FIRST)
+        assert rows.schema.equals(BASELINE)
+        assert rows.equals(shop.app.context.lake.read_table(baseline_of(shop).path))
+        return {row["sku"] for row in rows.to_pylist() if row["left"]}
+
+    assert agree() == {"left"}
+    shop.erp.put(FIRST, "left", "1.00", active=0)  # now the ERP itself says so
+    shop.erp.execute("UPDATE stock SET barcode = '7290000000001' WHERE sku = 'same'")
+    assert shop.sync("full")["state"] == "succeeded"
+    assert agree() == set()
 
 
 def test_a_store_whose_lost_baseline_cannot_be_known_fails_alone(shop):
@@ -124,7 +128,7 @@ def test_a_store_whose_lost_baseline_cannot_be_known_fails_alone(shop):
         connection.exec_driver_sql(f"DELETE FROM warehouse.baseline WHERE vendor = '{FIRST}' AND sku = 'same'")
     report = shop.sync("delta")
     [failed] = [row for row in report["vendors"] if row["failed_step"]]
-    assert (failed["vendor"], failed["failed_step"]) == (FIRST, "diff")
+    assert (failed["vendor"], failed["failed_step"]) == (FIRST, "normalise")
     assert "docs/how-to/backup.md" in failed["error"]
     assert shown(shop, SECOND)["same"] == (Decimal(2), True)
     assert shown(shop, FIRST)["same"] == (Decimal(1), True)
@@ -140,6 +144,29 @@ def test_a_file_that_its_own_run_has_lost_fails_its_store_alone(shop):
     assert row.snapshot_path in report["failed"][FIRST]
     assert shop.sync("delta")["state"] == "succeeded"
     assert_in_step(shop)
+
+
+def test_a_folder_of_one_store_that_nobody_can_write_to_fails_it_alone(shop):
+    folder = Path(shop.settings.lake, "raw", FIRST)
+    shutil.rmtree(folder)
+    folder.write_text("a file in its place", "utf-8")
+    change_both(shop)
+    report = shop.sync("full")
+    [failed] = [row for row in report["vendors"] if row["failed_step"]]
+    assert failed["vendor"] == FIRST
+    assert f"'raw/{FIRST}/" in failed["error"]
+    assert shown(shop, SECOND)["same"] == (Decimal(2), True)
+
+
+def test_a_plan_names_a_store_whose_file_is_lost_and_plans_the_others(shop):
+    change_both(shop)
+    run_id = shop.app.open_run("delta", "plan", (), dry_run=True)
+    shop.app.sync(run_id, dry_run=True, progress=lambda *_: None)
+    for row in shop.rows(f"SELECT raw_path FROM ledger.vendor_run WHERE run_id = {run_id} AND vendor = '{FIRST}'"):
+        cut(shop, row.raw_path)
+    vendors = {one["vendor"]: one for one in shop.app.plan(run_id)["vendors"]}
+    assert (vendors[FIRST]["state"], vendors[FIRST]["batches"]) == ("failed", [])
+    assert len(vendors[SECOND]["batches"]) == 1
 
 
 def test_a_job_that_ends_after_the_loss_is_acknowledged(shop):
@@ -218,4 +245,4 @@ def test_check_names_the_stores_whose_files_are_lost(shop):
     assert lake_warnings(shop.app.context) == []
     lose(shop, baseline_of(shop, SECOND).path)
     [line] = lake_warnings(shop.app.context)
-    assert f"for 1 of 2 stores: {SECOND}" in line
+    assert f"for 1 of the 2 stores that were looked at: {SECOND}" in line
