@@ -112,11 +112,13 @@ def try_routes(route: Route = None) -> Answer:
     from shelfsync.alerts.steps import lists
 
     with opened() as context:
-        results = lists.try_routes(context, route)
+        results, look = lists.try_routes(context, route), lists.look(context)
     lines = [
         f"route {one['route']}: " + ("the message was taken" if one["error"] is None else f"refused: {one['error']}")
         for one in results
     ]
+    if look["stale"]:  # then a route that takes a test gets nothing else
+        lines.append(look["line"])
     refused = [one["route"] for one in results if one["error"] is not None]
     error = PartlyFailedError(f"alerts test: {', '.join(refused)} took no message") if refused else None
     return Answer({"routes": results}, lines, error)

@@ -59,3 +59,13 @@ def test_what_is_muted_is_listed_with_its_end_person_and_reason(here):
     _, printed, _ = here("alerts", "show", "1")
     assert " by ada: we know" in printed
     assert "it is extended" not in printed
+
+
+def test_a_route_is_tried_and_a_watch_that_does_not_run_is_named(run):
+    """Else a route that takes the test gets no other message, and nobody knows."""
+    routes = json.dumps([{"name": "ops", "address": "json://127.0.0.1:1"}])
+    tried = run("alerts", "test", SHELFSYNC_ALERTS__ROUTES=routes)
+    assert tried.stdout.startswith("route ops: refused: ")
+    assert "no watch has looked at what is wrong yet. Switch the DAG alerts_watch on" in tried.stdout
+    assert run("alerts", "watch").returncode == 0
+    assert "the watch looked last" not in run("alerts", "test", SHELFSYNC_ALERTS__ROUTES=routes).stdout
