@@ -14,10 +14,13 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.exc import DBAPIError
 
+from shelfsync.catalog.ledger import vendors
+from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
 from shelfsync.loaded_states import loaded_state
 from shelfsync.saved_state.manifest import FORMAT, KIND, MANIFEST, MANIFEST_BYTES_MAX, Manifest
 from shelfsync.saved_state.parts import FILES, NEEDED, PARTS, Part, member
+from shelfsync.schemas import BASELINE, completed
 from shelfsync.store.engine import is_database_trouble, reason
 from shelfsync.store.lake import inside
 from shelfsync.warehouse.every_table import metadata
@@ -139,7 +142,17 @@ def load(engine: Engine, lake: Lake, path: Path, plan: Plan, *, who: str) -> boo
                 if not lake.exists(name):  # a try before this one published it
                     with archive.open(FILES + name) as file:
                         lake.put(name, file)
+            if "left_erp" not in plan.columns.get("warehouse.baseline", ["left_erp"]):
+                _complete_baselines(connection, lake)
     return True
+
+
+def _complete_baselines(connection: Connection, lake: Lake) -> None:
+    """The warehouse of an older version kept the four values of a baseline alone; its file has the whole rows."""
+    known = vendors.names(connection)
+    for vendor, base in vendors.current_baselines(connection, known).items():
+        rows = completed(lake.read_table(base.path), BASELINE)
+        baseline_history.complete(connection, vendor, rows)
 
 
 def _accepts(engine: Engine | None, lake: Lake, archive: zipfile.ZipFile, path: Path, plan: Plan) -> bool:

@@ -53,6 +53,7 @@ def how_written(columns: Sequence[str]) -> dict[str, Any]:
     """What Parquet files of these columns have in common, as pyarrow's options: rows are looked for by their SKU alone."""
     return {
         "compression": "zstd",
+        "write_page_checksum": True,  # a damaged bit may leave a readable file with another price
         "use_dictionary": [name for name in columns if name not in _UNIQUE],
         "write_statistics": [name for name in columns if name == "sku"],
     }
@@ -128,7 +129,7 @@ class Lake:
         import pyarrow.parquet as pq
 
         with self._whole(path) as file:
-            table = pq.ParquetFile(file)
+            table = pq.ParquetFile(file, page_checksum_verification=True)
             if not begin:
                 return table.read(columns=columns)
             begins = pc.starts_with(table.read(["sku"])["sku"], begin)
@@ -161,7 +162,7 @@ class Lake:
         import pyarrow.parquet as pq
 
         with self._whole(path) as file:
-            rows = pq.read_table(file, filters=[("sku", "=", sku)]).to_pylist()
+            rows = pq.read_table(file, filters=[("sku", "=", sku)], page_checksum_verification=True).to_pylist()
         return rows[0] if rows else None
 
     def find_all(self, path: str, skus: Collection[str]) -> list[dict[str, Any]]:
@@ -169,7 +170,9 @@ class Lake:
         import pyarrow.parquet as pq
 
         with self._whole(path) as file:
-            rows: list[dict[str, Any]] = pq.read_table(file, filters=[("sku", "in", list(skus))]).to_pylist()
+            rows: list[dict[str, Any]] = pq.read_table(
+                file, filters=[("sku", "in", list(skus))], page_checksum_verification=True
+            ).to_pylist()
         return rows
 
     def write_bytes(self, kind: str, vendor: str, suffix: str, content: bytes) -> str:
@@ -231,15 +234,23 @@ class Lake:
         with self.open(path) as file:
             try:
                 yield file
-            except (pa.ArrowInvalid, OSError) as error:
-                if isinstance(error, OSError) and (type(error) is not OSError or error.errno is not None):
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
+                raise self._lost(path, "a damaged file") from error
+            except OSError as error:
+                if self._may_be_elsewhere or error.errno is not None:
                     raise  # the store did not answer; pyarrow's own about damaged bytes has no number
                 raise self._lost(path, "a damaged file") from error
+
+    @property
+    def _may_be_elsewhere(self) -> bool:
+        """Whether bytes are fetched while a table is read, so that an error may be the network's. ObjectStore fetches them before."""
+        filesystem, _ = self._filesystem
+        return not (_is_local(filesystem) or isinstance(filesystem, ObjectStore))
 
     def _closed(self, path: str, verb: str, error: OSError) -> OneFileError:
         return OneFileError(
             "SHELFSYNC_LAKE_URL",
-            f"{self.root}: {path!r} cannot be {verb}: {error.strerror}",
+            f"{self.root}: {path!r} cannot be {verb}: {error.strerror or error}",
             "Look who owns the file and its folder, and give them to the user that runs shelfsync.",
         )
 
@@ -307,7 +318,9 @@ class Lake:
             return 0
         removed = 0
         for file in Path(root, ".staging").glob("*"):
-            with contextlib.suppress(FileNotFoundError):  # one that its writer publishes now
+            with contextlib.suppress(
+                FileNotFoundError, PermissionError
+            ):  # one that its writer publishes now, or root's
                 if file.stat().st_mtime < before.timestamp():
                     file.unlink()
                     removed += 1

@@ -6,15 +6,14 @@ written anew from the warehouse, under its name.
 
 from __future__ import annotations
 
-import logging
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from shelfsync import logs
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.warehouse import baseline_history
-from shelfsync.errors import DataError
 from shelfsync.schemas import BASELINE
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import LostFileError, OneFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
 
-log = logging.getLogger(__name__)
+in_report = logs.in_report(__name__)
 
 
 def acknowledged_rows(
@@ -30,7 +29,7 @@ def acknowledged_rows(
 ) -> pa.Table:
     """The rows of the version in force (BASELINE, or some columns). None: nothing was ever acknowledged, so there are none.
 
-    DataError: its file is lost, and the warehouse has another version or other SKUs.
+    OneFileError: its file is lost, and the warehouse has another version or other SKUs.
     """
     try:
         return context.lake.read_or_empty(base and base.path, BASELINE, columns)
@@ -38,7 +37,7 @@ def acknowledged_rows(
         assert base is not None
         rows = _from_warehouse(context, vendor, base, lost)
     context.lake.write_table("baseline", vendor, rows, digest=PurePosixPath(base.path).stem)
-    log.warning(
+    in_report.warning(
         "vendor %s: the lake %s had lost %s, what the platform has acknowledged. It is written anew from the warehouse, %s SKUs."
         " See who removes files (docs/how-to/backup.md#a-file-of-the-lake-is-lost)",
         vendor,
@@ -54,15 +53,17 @@ def _from_warehouse(context: Context, vendor: str, base: BaselineVersion, lost: 
         moved = vendors.current_baseline(connection, vendor) != base
         rows = baseline_history.in_force(connection, vendor)
     if moved:
-        raise DataError(
-            f"the lake has lost {base.path!r}, and another process has moved what the platform acknowledged meanwhile."
-            " The next run compares again"
+        raise OneFileError(
+            "SHELFSYNC_LAKE_URL",
+            f"{context.lake.root} has lost {base.path!r}, and another process has moved what the platform acknowledged meanwhile",
+            "The next run compares again.",
         ) from lost
     if rows.num_rows != base.rows:
-        raise DataError(
-            f"the lake {context.lake.root} has lost {base.path!r}, what the platform has acknowledged, and the warehouse has"
-            f" {rows.num_rows:,} of its {base.rows:,} SKUs, so nothing is sent to this store. Restore the file"
-            " (docs/how-to/backup.md#a-file-of-the-lake-is-lost)"
+        raise OneFileError(
+            "SHELFSYNC_LAKE_URL",
+            f"{context.lake.root} has lost {base.path!r}, what the platform has acknowledged, and the warehouse has"
+            f" {rows.num_rows:,} of its {base.rows:,} SKUs, so nothing is sent to this store",
+            "Restore the file (docs/how-to/backup.md#a-file-of-the-lake-is-lost).",
         ) from lost
     return rows
 
@@ -74,6 +75,7 @@ def last_known_rows(context: Context, vendor: str, path: str, rows: pa.Table) ->
     """
     try:
         return context.lake.read_table(path)
-    except LostFileError:
+    except LostFileError as lost:
+        in_report.warning("vendor %s: %s The guards compare with the history of the warehouse", vendor, lost)
         with context.engine.connect() as connection:
             return baseline_history.with_last_known(connection, vendor, rows)

@@ -15,7 +15,7 @@ from shelfsync.catalog.assortment.acknowledged_rows import acknowledged_rows, la
 from shelfsync.catalog.baseline import changed_rows, known
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.warehouse import baseline_history
-from shelfsync.schemas import BASELINE
+from shelfsync.schemas import BASELINE, completed
 from shelfsync.store.compare_and_swap import attempts
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def move_baseline(
     """
     for _ in attempts(f"the baseline of vendor {vendor}"):
         version = vendors.current_baseline(lease.session, vendor)
-        base = Base(version, acknowledged_rows(context, vendor, version))
+        base = Base(version, completed(acknowledged_rows(context, vendor, version), BASELINE))
         move = compute(base)
         write = _written(context, vendor, base, move)
         with context.engine.begin() as connection:

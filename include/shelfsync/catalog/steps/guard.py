@@ -15,6 +15,7 @@ from shelfsync.catalog.steps.restore import as_unrestored_if_any, hidden
 from shelfsync.decisions.hold import Found
 from shelfsync.decisions.ledger import approvals, hold_expiry, holds
 from shelfsync.decisions.state import HoldState, Subject
+from shelfsync.store.lake import LostFileError, OneFileError
 from shelfsync.vendors.step_report import Skip, StepReport
 
 if TYPE_CHECKING:
@@ -265,6 +266,8 @@ def acknowledged_case(context: Context, row: VendorRun, delta_path: str, facts: 
     baseline = context.lake.read_or_empty(about.base, BASELINE)
     snapshot = context.lake.read_table(snapshot_path)
     known = context.lake.read_or_none(past.categories_path)
+    if known is None and past.categories_path is not None:
+        in_report.warning("guard: vendor %s: the lake has lost the last categories; they begin anew", row.vendor)
     categories = last_categories(known, snapshot, baseline)
     kept = None if categories is None else context.lake.write_table("categories", row.vendor, categories)
     repeats = None if past.repeated_at is None else display.instant(past.repeated_at)
@@ -303,18 +306,27 @@ class _Decided(NamedTuple):
         from shelfsync.catalog.guards.held_changes import HeldChanges
 
         declined = [
-            HeldChanges(one.rule, one.category, one.message, one.thresholds, rows, one.hold_id)
-            for one, rows in _with_rows(context, self.declined)
+            HeldChanges(one.rule, one.category, one.message, one.thresholds, _declined_rows(context, one), one.hold_id)
+            for one in self.declined
         ]
         return _with_rows(context, self.approved), declined
 
 
-def _with_rows(context: Context, decided: Iterable[Hold]) -> list[tuple[Hold, pa.Table]]:
-    """Without holds whose rows the lake has lost: the same changes are held again.
+def _declined_rows(context: Context, hold: Hold) -> pa.Table:
+    """OneFileError: they are lost. Then nothing is sent to the store, or what a person declined would go on in parts."""
+    try:
+        return context.lake.read_table(hold.rows_path)
+    except LostFileError as lost:
+        raise OneFileError(
+            "SHELFSYNC_LAKE_URL",
+            f"{context.lake.root} has lost the rows of {hold.named}, which is {hold.state}, so nothing is sent to this store",
+            f"Restore {hold.rows_path}, or run `shelfsync holds reopen {hold.hold_id} --reason TEXT`: then the guards judge anew.",
+        ) from lost
 
-    They end as declined if they were, and after an approval a person is asked anew.
-    """
-    found = [(one, context.lake.read_or_none(one.rows_path)) for one in decided]
+
+def _with_rows(context: Context, approved: Iterable[Hold]) -> list[tuple[Hold, pa.Table]]:
+    """Without holds whose rows the lake has lost: the same changes are held again, and a person is asked anew."""
+    found = [(one, context.lake.read_or_none(one.rows_path)) for one in approved]
     for hold in (hold for hold, rows in found if rows is None):
         in_report.warning("guard: %s: the lake has lost its rows, so the guards judge them anew", hold.named)
     return [(hold, rows) for hold, rows in found if rows is not None]

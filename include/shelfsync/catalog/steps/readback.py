@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.assortment import unknown_skus
-from shelfsync.catalog.confirmed_by_listing import Shown, listing_lines, perhaps_older, provable
+from shelfsync.catalog.confirmed_by_listing import PROVABLE, Shown, listing_lines, perhaps_older, provable
 from shelfsync.catalog.ledger import vendors
 from shelfsync.catalog.outcome import match
 from shelfsync.catalog.steps.evidence import sendings, sent_lately
@@ -69,7 +69,11 @@ def _perhaps_older(context: Context, job: CatalogJob, asked: pa.Table) -> dict[s
         path = vendors.baseline_of_version(connection, job.vendor, sent[0].base_version) if sent else None
     if not sent:
         return {}
-    before = context.lake.read_if_kept(path, BASELINE)
+    before = context.lake.read_or_none(path)
+    if before is None and path is not None:  # then any value may be an older one
+        return {name: set(asked["sku"].to_pylist()) for name in PROVABLE}
+    if before is None:
+        before = BASELINE.empty_table()
     return perhaps_older(asked, before, sendings(context, sent, column(asked, "sku")))
 
 

@@ -132,6 +132,17 @@ def correct_baseline(connection: Connection, observation_id: int, vendor: str, r
     connection.execute(sa.text("DROP TABLE moved_row"))
 
 
+def complete(connection: Connection, vendor: str, rows: pa.Table) -> None:
+    """Writes what an older version's warehouse did not keep, from the rows in force (BASELINE): barcode, buffer, why it is off sale."""
+    _copy_moved(connection, rows)
+    connection.execute(sa.text(_COMPLETE), {"vendor": vendor})
+    connection.execute(sa.text("DROP TABLE moved_row"))
+
+
+_COMPLETE = """
+UPDATE warehouse.baseline AS held SET barcode = moved.barcode, sales_buffer = moved.sales_buffer, left_erp = moved.left_erp
+FROM moved_row AS moved WHERE held.vendor = :vendor AND held.sku = moved.sku
+"""
 _IN_FORCE = """
 SELECT sku, barcode, price, quantity, active, max_sales_quantity, sales_buffer, left_erp AS "left"
 FROM warehouse.baseline WHERE vendor = :vendor ORDER BY sku COLLATE "C"

@@ -59,17 +59,9 @@ class Files:
                 with contextlib.suppress(FileNotFoundError):
                     system.rm_file(_partial(target))  # of a writer that died
                 with contextlib.suppress(FileNotFoundError):
-                    if (text := without_customer(system.cat_file(target).decode())) is not None:
-                        _put(system, target, text)
-                        removed += 1
+                    removed += _without_customer(system, target)
             except OSError as error:
                 failure = error
-            except ValueError:  # a store has written into it: neither text nor a document any more
-                log.warning(
-                    "hand_over: %s is no document any more; it is removed, because it may hold a customer", target
-                )
-                system.rm_file(target)
-                removed += 1
         if failure is not None:
             raise _trouble(failure) from None
         return removed
@@ -133,6 +125,20 @@ def _make_folder(system: Any, path: str) -> None:
     elif not system.isdir(path):
         with contextlib.suppress(FileExistsError):
             system.mkdir(path, create_parents=False)
+
+
+def _without_customer(system: Any, target: str) -> bool:
+    """Rewrites a file; whether it had a customer. One that a store has made unreadable is removed: it may have one."""
+    content = system.cat_file(target)
+    try:
+        text = without_customer(content.decode("utf-8-sig"))
+    except (ValueError, TypeError):
+        log.warning("hand_over: %s is no document any more; it is removed, because it may hold a customer", target)
+        system.rm_file(target)
+        return True
+    if text is not None:
+        _put(system, target, text)
+    return text is not None
 
 
 def _put(system: Any, target: str, text: str) -> None:

@@ -25,7 +25,7 @@ from shelfsync.promotions.replacement import is_made
 from shelfsync.promotions.steps.acknowledge import acknowledge, reject
 from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.lake import LostFileError
+from shelfsync.store.lake import OneFileError
 from shelfsync.vendors.held_body import HeldBody
 from shelfsync.vendors.step_report import Skip
 from shelfsync.vendors.under_lease import TAKEN_WAIT_S, holding
@@ -234,5 +234,5 @@ class KeptBody:
                 yield first if self._active else ended(first)
                 while chunk := file.read(_CHUNK_BYTES):
                     yield chunk
-        except LostFileError as error:  # it is a fault of this request alone
+        except OneFileError as error:  # it is a fault of this request alone
             raise DataError(str(error)) from error

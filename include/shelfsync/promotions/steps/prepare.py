@@ -328,7 +328,11 @@ class _Preparation:
 
         found = pa.array([], pa.string())
         for path in self._manifest["vendors"].values():
-            skus = pc.utf8_trim_whitespace(self._context.lake.read_table(path, ["sku"])["sku"].cast(pa.string()))
+            try:
+                rows = self._context.lake.read_table(path, ["sku"])
+            except OneFileError:  # its own store is passed over
+                continue
+            skus = pc.utf8_trim_whitespace(rows["sku"].cast(pa.string()))
             found = pc.unique(pa.concat_arrays([found, pc.unique(skus)]))
         return found
 
