@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.decisions import held_row_order as moves
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from shelfsync.decisions.hold import Hold
     from shelfsync.promotions.guard import Hold as Guarded
     from shelfsync.promotions.ledger.runs import PromotionRun
+
+log = logging.getLogger(__name__)
 
 READ_MAX = 200
 """So many holds are read for the largest moves; of more, a question names the first."""
@@ -58,10 +61,17 @@ def written(context: Context, guarded: Iterable[Guarded]) -> list[Found]:
 
 
 def keys_of(context: Context, hold: Hold) -> set[str]:
-    """What an approval of the hold is for, row by row; nothing if its file is gone."""
-    from shelfsync.promotions.schemas import HELD
+    """What a decision about the hold is for, row by row; nothing if its file is lost."""
+    return keys_if_kept(context, hold) or set()
 
-    return set(context.lake.read_if_kept(hold.rows_path, HELD, ["key"])["key"].to_pylist())
+
+def keys_if_kept(context: Context, hold: Hold) -> set[str] | None:
+    """The same; None if its file is lost."""
+    rows = context.lake.read_or_none(hold.rows_path)
+    if rows is None:
+        log.warning("promotions: %s: the lake has lost its rows (%s)", hold.named, hold.rows_path)
+        return None
+    return set(rows["key"].to_pylist())
 
 
 def decided_with(context: Context, one: Guarded, in_force: Iterable[Hold]) -> Hold | None:

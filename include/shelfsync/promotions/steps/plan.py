@@ -21,7 +21,7 @@ from shelfsync.promotions.ahead_days import waiting
 from shelfsync.promotions.body import ACTIVE, INACTIVE, cut, frame, vendor_count
 from shelfsync.promotions.campaign_dates import minutes
 from shelfsync.promotions.changed_entries import changed_entries, leaving
-from shelfsync.promotions.guard import ENDED, hold_of_ends
+from shelfsync.promotions.guard import ENDED, fingerprint, hold_of_ends
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as ledger_rejections
@@ -40,6 +40,8 @@ from shelfsync.store.lake import OneFileError
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from shelfsync.context import Context
@@ -112,9 +114,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
     absent = [
         one for one in planned.absent if one.identity not in decided and not prepared.forgotten.issuperset(one.vendors)
     ]  # a person ended the rest
-    declined = {
-        key for one in in_force if one.rule == ENDED and one.state in REOPENED for key in holds.keys_of(context, one)
-    }
+    declined = _declined_ends(context, in_force, {one.identity for one in absent})
     hold = hold_of_ends(absent, live, context.settings.promotions.ended_share_max, declined)
     if hold is not None:
         prepared.holds.append(hold)
@@ -122,6 +122,16 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         steps = [step for step in planned.steps if step.wanted or step.known is None or step.known.identity not in kept]
         planned = dataclasses.replace(planned, steps=steps)
     return planned, {row.identity: row for row in rows}
+
+
+def _declined_ends(context: Context, in_force: Iterable[DecidedHold], absent: set[str]) -> set[str]:
+    """The promotions whose end a person has declined. If the rows of such a hold are lost, it may be any of those that are `absent`."""
+    ends: set[str] = set()
+    for hold in in_force:
+        if hold.rule == ENDED and hold.state in REOPENED:
+            keys = holds.keys_if_kept(context, hold)
+            ends |= absent if keys is None else keys
+    return ends
 
 
 def _approved_ends(
@@ -133,7 +143,11 @@ def _approved_ends(
     """
     ends: set[str] = set()
     for hold in approved:
-        keys = holds.keys_of(context, hold)
+        keys = holds.keys_if_kept(context, hold)
+        if keys is None:  # then it is known only whether it was for all that are absent now
+            if hold.identity != fingerprint(EVERY, ENDED, EVERY, absent):
+                continue
+            keys = absent
         if keys.isdisjoint(unwanted):
             prepared.spent.add(hold.hold_id)
         elif found := keys & absent:

@@ -479,6 +479,26 @@ def test_what_is_left_of_a_declined_hold_stays_declined(shop, rule):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("approve", [True, False])
+def test_what_is_decided_about_ends_stands_though_its_rows_are_lost(shop, approve):
+    """An approval is recognised by its identity. One that is left of a declined hold would be too few for the guard: it is asked for."""
+    for number, sku in enumerate("abcd"):
+        shop.erp.put(f"c{number}", sku, "8")
+    shop.sync()
+    for number in range(3):
+        shop.erp.drop(f"c{number}")
+    assert shop.sync()["waits"]["holds"] == 1
+    shop.world.app.promotions.decide("*", rule=None, approve=approve, by="ada")
+    with shop.world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET rows_path = 'gone.parquet'"))
+    for number, sku in enumerate("" if approve else "ab"):
+        shop.erp.put(f"c{number}", sku, "8")
+    summary = shop.sync()
+    assert (len(shop.seen()), summary["state"]) == (1 if approve else 4, "succeeded")
+    assert (summary["waits"] is None) == approve
+
+
+@pytest.mark.slow
 def test_a_campaign_whose_file_is_gone_from_the_lake_stays_and_the_others_follow_the_erp(shop):
     for campaign, sku in (("c1", "a"), ("c2", "b")):
         shop.erp.put(campaign, sku, "8")
