@@ -158,6 +158,7 @@ def test_a_folder_of_one_store_that_nobody_can_write_to_fails_it_alone(shop):
     assert shown(shop, SECOND)["same"] == (Decimal(2), True)
 
 
+@pytest.mark.slow
 def test_a_plan_names_a_store_whose_file_is_lost_and_plans_the_others(shop):
     change_both(shop)
     run_id = shop.app.open_run("delta", "plan", (), dry_run=True)
@@ -169,6 +170,7 @@ def test_a_plan_names_a_store_whose_file_is_lost_and_plans_the_others(shop):
     assert len(vendors[SECOND]["batches"]) == 1
 
 
+@pytest.mark.slow
 def test_a_job_that_ends_after_the_loss_is_acknowledged(shop):
     change_both(shop)
     run_id, vendors = shop.begin("delta", upto="deliver")
@@ -180,6 +182,7 @@ def test_a_job_that_ends_after_the_loss_is_acknowledged(shop):
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_no_run_needs_what_the_lake_keeps_of_earlier_ones(shop):
     """A rule of the bucket removes whatever is old."""
     lost = lake_files(shop)
@@ -193,6 +196,7 @@ def test_no_run_needs_what_the_lake_keeps_of_earlier_ones(shop):
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_an_export_is_compared_with_the_last_one_although_its_file_is_lost(shop):
     def export(key):
         assert shop.app.export(key, (), progress=lambda *_: None)["state"] == "succeeded"
@@ -221,6 +225,7 @@ def _decided_and_lost(shop, *, approve):
     lose(shop, row.rows_path)
 
 
+@pytest.mark.slow
 def test_an_approval_of_rows_that_are_lost_is_asked_for_again(world_after):
     shop = world_after(sixty_products.fill)
     _decided_and_lost(shop, approve=True)
@@ -233,6 +238,7 @@ def test_an_approval_of_rows_that_are_lost_is_asked_for_again(world_after):
     assert sixty_products.price(shop, sixty_products.SKUS[0]) == Decimal(3)
 
 
+@pytest.mark.slow
 def test_declined_rows_that_are_lost_stop_their_store_until_a_person_looks(world_after):
     """Else a part of what was declined would be below the threshold, and go on."""
     shop = world_after(sixty_products.fill)
