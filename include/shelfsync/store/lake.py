@@ -145,16 +145,14 @@ class Lake:
 
     def read_if_kept(self, path: str | None, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """As `read_or_empty`, also if the file is lost: housekeeping may have removed it."""
-        try:
-            return self.read_or_empty(path, schema, columns)
-        except LostFileError:
-            return schema.empty_table()
+        rows = self.read_or_none(path, columns)
+        return schema.empty_table() if rows is None else rows
 
-    def read_or_none(self, path: str | None) -> pa.Table | None:
+    def read_or_none(self, path: str | None, columns: list[str] | None = None) -> pa.Table | None:
         """A table that helps, and without which work goes on; None: there is none, or it is lost."""
         if path is not None:
             with contextlib.suppress(LostFileError):
-                return self.read_table(path)
+                return self.read_table(path, columns)
         return None
 
     def find(self, path: str, sku: str) -> dict[str, Any] | None:

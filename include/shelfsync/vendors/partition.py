@@ -6,8 +6,8 @@ import os
 import tempfile
 from typing import IO, TYPE_CHECKING, Self
 
-from shelfsync.errors import ConfigurationError, TryAgainError, in_one_line
-from shelfsync.store.lake import OneFileError
+from shelfsync.errors import in_one_line
+from shelfsync.platform.jobs.job import stops_every_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -123,11 +123,9 @@ class Partition:
         for name, rows in self._rows.items():
             try:
                 files[name] = (self._publish(name), rows)
-            except OneFileError as error:
-                self.failed[name] = (in_one_line(error)[:500], rows)
-            except (ConfigurationError, TryAgainError):  # the lake is unavailable for all vendors
-                raise
-            except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on
+            except Exception as error:  # whatever it is, the other vendors go on
+                if stops_every_job(error):  # the lake is unavailable for all of them
+                    raise
                 self.failed[name] = (in_one_line(error)[:500], rows)
         return files
 

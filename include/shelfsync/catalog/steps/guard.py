@@ -290,7 +290,7 @@ def _skus(context: Context, paths: Iterable[str]) -> frozenset[str]:
     return frozenset(
         sku
         for path in paths
-        if (rows := context.lake.read_or_none(path)) is not None
+        if (rows := context.lake.read_or_none(path, ["sku"])) is not None
         for sku in rows["sku"].to_pylist()
     )
 

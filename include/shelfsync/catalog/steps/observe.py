@@ -152,8 +152,7 @@ def _known(context: Context, vendor: str) -> pa.Table | None:
     """SKU and barcode as the ERP last wrote them."""
     with context.engine.connect() as connection:
         last = vendor_runs.last_snapshot(connection, vendor)
-    rows = context.lake.read_or_none(None if last is None else last.snapshot_path)
-    return None if rows is None else rows.select(["sku", "barcode"])
+    return context.lake.read_or_none(None if last is None else last.snapshot_path, ["sku", "barcode"])
 
 
 def _give_up(context: Context, one: ExportJob, why: str) -> NoReturn:

@@ -69,11 +69,9 @@ def _perhaps_older(context: Context, job: CatalogJob, asked: pa.Table) -> dict[s
         path = vendors.baseline_of_version(connection, job.vendor, sent[0].base_version) if sent else None
     if not sent:
         return {}
-    before = context.lake.read_or_none(path)
-    if before is None and path is not None:  # then any value may be an older one
+    before = BASELINE.empty_table() if path is None else context.lake.read_or_none(path)
+    if before is None:  # then any value may be an older one
         return {name: set(asked["sku"].to_pylist()) for name in PROVABLE}
-    if before is None:
-        before = BASELINE.empty_table()
     return perhaps_older(asked, before, sendings(context, sent, column(asked, "sku")))
 
 

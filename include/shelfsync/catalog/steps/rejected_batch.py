@@ -50,7 +50,7 @@ def suspects(context: Context, halves: Iterable[PlannedBatch]) -> list[SuspectBa
     """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
     found = []
     for one in halves:
-        rows = context.lake.read_or_none(one.items_path)
+        rows = context.lake.read_or_none(one.items_path, ["sku"])
         if rows is None:
             continue  # then it is searched again
         skus = rows["sku"]

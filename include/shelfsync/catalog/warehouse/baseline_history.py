@@ -47,18 +47,17 @@ CREATE TEMPORARY TABLE moved_row
 (sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint,
     barcode text, sales_buffer bigint, left_erp boolean) ON COMMIT DROP
 """
-APPEND = """
+_VALUES_MOVED = """(held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)"""
+_APPEND = f"""
 INSERT INTO warehouse.baseline_history
     (vendor, sku, version, valid_from, price, quantity, active, max_sales_quantity, job_id, observation_id)
 SELECT :vendor, moved.sku,
     (SELECT baseline_version FROM ledger.vendor WHERE vendor = :vendor), :at,
     moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :observation_id
-FROM {incoming} AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :vendor AND held.sku = moved.sku
-WHERE held.sku IS NULL OR (held.price, held.quantity, held.active, held.max_sales_quantity)
-    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)
-"""
-_VALUES_MOVED = """(held.price, held.quantity, held.active, held.max_sales_quantity)
-    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)"""
+FROM moved_row AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :vendor AND held.sku = moved.sku
+WHERE held.sku IS NULL OR {_VALUES_MOVED}
+"""  # noqa: S608  constants of ours
 _MOVED = """(held.price, held.quantity, held.active, held.max_sales_quantity, held.barcode, held.sales_buffer, held.left_erp)
     IS DISTINCT FROM
     (moved.price, moved.quantity, moved.active, moved.max_sales_quantity, moved.barcode, moved.sales_buffer, moved.left_erp)"""
@@ -89,22 +88,17 @@ WHEN MATCHED THEN UPDATE SET price = moved.price, quantity = moved.quantity, act
 """
 
 
-def append(
-    connection: Connection,
-    vendor: str,
-    incoming: str,
-    *,
-    job_id: int | None = None,
-    observation_id: int | None = None,
+def _append(
+    connection: Connection, vendor: str, *, job_id: int | None = None, observation_id: int | None = None
 ) -> dt.datetime:
-    """Records what a temporary table of moved rows changes: after the ledger's version moved, before `warehouse.baseline` is updated.
+    """Records what the moved rows change: after the ledger's version moved, before `warehouse.baseline` is updated.
 
     Returns when that was.
     """
     at = monthly_partitions.ensure_present(connection, "baseline_history")
     values = {"vendor": vendor, "at": at, "job_id": job_id, "observation_id": observation_id}
     types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
-    connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
+    connection.execute(sa.text(_APPEND).bindparams(*types), values)
     return at
 
 
@@ -118,7 +112,7 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     _copy_moved(connection, rows)
     if gone:
         connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
-    at = append(connection, vendor, "moved_row", job_id=job_id)
+    at = _append(connection, vendor, job_id=job_id)
     connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
     if gone:
         connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})
@@ -127,22 +121,21 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
 def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:
     """What an observation confirmed or made unknown (BASELINE schema). `job_id` keeps the job that moved the SKU last."""
     _copy_moved(connection, rows)
-    append(connection, vendor, "moved_row", observation_id=observation_id)
-    connection.execute(sa.text(_CORRECT), {"vendor": vendor})
-    connection.execute(sa.text("DROP TABLE moved_row"))
+    _append(connection, vendor, observation_id=observation_id)
+    _correct(connection, vendor)
 
 
 def complete(connection: Connection, vendor: str, rows: pa.Table) -> None:
     """Writes what an older version's warehouse did not keep, from the rows in force (BASELINE): barcode, buffer, why it is off sale."""
     _copy_moved(connection, rows)
-    connection.execute(sa.text(_COMPLETE), {"vendor": vendor})
+    _correct(connection, vendor)
+
+
+def _correct(connection: Connection, vendor: str) -> None:
+    connection.execute(sa.text(_CORRECT), {"vendor": vendor})
     connection.execute(sa.text("DROP TABLE moved_row"))
 
 
-_COMPLETE = """
-UPDATE warehouse.baseline AS held SET barcode = moved.barcode, sales_buffer = moved.sales_buffer, left_erp = moved.left_erp
-FROM moved_row AS moved WHERE held.vendor = :vendor AND held.sku = moved.sku
-"""
 _IN_FORCE = """
 SELECT sku, barcode, price, quantity, active, max_sales_quantity, sales_buffer, left_erp AS "left"
 FROM warehouse.baseline WHERE vendor = :vendor ORDER BY sku COLLATE "C"

@@ -67,7 +67,7 @@ def keys_of(context: Context, hold: Hold) -> set[str]:
 
 def keys_if_kept(context: Context, hold: Hold) -> set[str] | None:
     """The same; None if its file is lost."""
-    rows = context.lake.read_or_none(hold.rows_path)
+    rows = context.lake.read_or_none(hold.rows_path, ["key"])
     if rows is None:
         log.warning("promotions: %s: the lake has lost its rows (%s)", hold.named, hold.rows_path)
         return None
