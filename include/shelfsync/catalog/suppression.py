@@ -64,18 +64,17 @@ def with_buffers(delta: pa.Table, buffers: Buffers) -> pa.Table:
 
 
 def _no_ops(delta: pa.Table, baseline: pa.Table, buffers: Buffers) -> pa.Array:
-    """A mask without nulls of the rows whose quantity changes nothing: same side of the buffer, or off before and after.
+    """A mask without nulls of the rows whose quantity is on the same side of the buffer as the last one sent.
 
-    The quantity sent before is compared with the buffer of that time: the platform compared once and forgot the quantity.
+    The quantity sent before is compared with the buffer of that time: the platform compared once and forgot the quantity. A product that is
+    off counts like the others: the ERP may switch it on later without a quantity, and then the last one sent goes with `active`.
     """
     skus = column(delta, "sku")
     before = aligned(baseline, skus, ["barcode", "quantity", "active", "sales_buffer"])
     flag = column(delta, "active")
     was = buffers.switches_on(before["quantity"], before["sales_buffer"])
     shall = buffers.switches_on(column(delta, "quantity"), buffers.of(skus))
-    off = pc.equal(before["active"], False).fill_null(False)
-    no_side = pc.and_(was.is_valid(), shall.is_valid())
-    same = pc.or_(pc.equal(was, shall).fill_null(False), pc.and_(off, no_side))
+    same = pc.equal(was, shall).fill_null(False)
     flag_changes = pc.and_(flag.is_valid(), pc.not_equal(flag, before["active"]).fill_null(True))
     new_barcode = pc.not_equal(padded(column(delta, "barcode")), padded(before["barcode"])).fill_null(False)
     sent_before = pc.and_(before["quantity"].is_valid(), pc.equal(column(delta, "change"), "changed"))

@@ -66,8 +66,17 @@ def test_a_later_crossing_is_compared_with_the_quantity_sent_not_with_the_suppre
 
 
 def test_the_quantity_of_an_inactive_product_is_suppressed_and_sent_when_it_is_switched_on():
-    assert fields_by_sku(split([row(quantity=0, active=False)], [row(active=False)]).delta) == {}
+    assert fields_by_sku(split([row(quantity=3, active=False)], [row(active=False)]).delta) == {}
     assert fields_by_sku(split([row(quantity=7)], [row(active=False)]).delta)["a"] == {"active": True, "quantity": 7}
+
+
+def test_a_product_that_was_off_when_its_quantity_crossed_is_on_sale_once_active_comes_without_a_quantity():
+    before = shelf(row(quantity=0, active=False))
+    crossing = split([row(quantity=7, active=False)], [row(quantity=0, active=False)]).delta
+    assert fields_by_sku(crossing)["a"] == {"active": False, "quantity": 7}
+    wanted = shelf(row(quantity=None))
+    on = compute_delta(wanted, with_delta_applied(crossing, before), full=False)
+    assert fields_by_sku(on)["a"] == {"active": True, "quantity": 7}
 
 
 def test_a_product_that_is_switched_off_is_sent_with_its_quantity():
