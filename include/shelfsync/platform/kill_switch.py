@@ -6,6 +6,7 @@ Who sends anything that changes the platform calls `stopped` first, which return
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,11 +128,15 @@ def lines(connection: Connection) -> list[str]:
 
 def stops(connection: Connection) -> list[Stop]:
     """Every switch that is off now, the widest first."""
+    return [Stop(row.scope, row.name, row.why, row.who, row.turned_at) for row in connection.execute(_off())]
+
+
+@functools.cache
+def _off() -> sa.Select[Any]:
+    """Built once a process: every request that changes something asks."""
     newest = sa.select(switch).ext(distinct_on(switch.c.scope, switch.c.name))
-    newest = newest.order_by(switch.c.scope, switch.c.name, switch.c.switch_id.desc())
-    turned = newest.subquery()
-    rows = connection.execute(sa.select(turned).where(turned.c.stopped).order_by(turned.c.scope, turned.c.name))
-    return [Stop(row.scope, row.name, row.why, row.who, row.turned_at) for row in rows]
+    turned = newest.order_by(switch.c.scope, switch.c.name, switch.c.switch_id.desc()).subquery()
+    return sa.select(turned).where(turned.c.stopped).order_by(turned.c.scope, turned.c.name)
 
 
 def history(connection: Connection, *, turns: int = 50) -> list[dict[str, Any]]:

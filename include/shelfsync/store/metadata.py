@@ -129,6 +129,6 @@ def first_end(ended_at: sa.Column[Any], state: sa.Column[Any], reached: str) -> 
     return sa.case((state == reached, sa.func.coalesce(ended_at, instant())), else_=instant())
 
 
-def after(seconds: float) -> sa.ColumnElement[Any]:
+def after(seconds: float | sa.ColumnElement[float]) -> sa.ColumnElement[Any]:
     """So many seconds from now, as SQL."""
     return instant() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)

@@ -184,22 +184,31 @@ def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.dat
 
     A time of the ERP after the reading is one of a wrong clock: the reading counts.
     """
-    row, of = vendor_run.c, run.c
+    found = connection.execute(_WANTED_SINCE, {"of_vendor": vendor, "up_to": generation})
+    return found.scalar_one_or_none()
+
+
+def _wanted_since() -> sa.Select[Any]:
+    row, of, vendor = vendor_run.c, run.c, sa.bindparam("of_vendor", type_=sa.Text)
+    ended = row.state.in_(("acknowledged", "unchanged"))
     in_step = (
         sa.select(row.generation)
         .join(run, of.run_id == row.run_id)
-        .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run), of.skus == [])
+        .where(row.vendor == vendor, ended, sa.not_(of.dry_run), of.skus == [])
         .order_by(row.generation.desc())
         .limit(1)
     )
-    statement = (
+    return (
         sa.select(sa.func.min(sa.func.least(extract.c.read_at, row.changed_at)))
         .join(vendor_run, row.extract_id == extract.c.extract_id)
         .join(run, of.run_id == row.run_id)
-        .where(row.vendor == vendor, sa.not_(of.dry_run), row.generation <= generation)
+        .where(row.vendor == vendor, sa.not_(of.dry_run))
+        .where(row.generation <= sa.bindparam("up_to", type_=sa.BigInteger))
         .where(row.generation > sa.func.coalesce(in_step.scalar_subquery(), 0))
     )
-    return connection.execute(statement).scalar_one_or_none()
+
+
+_WANTED_SINCE = _wanted_since()
 
 
 def read(connection: Connection, batch_id: int) -> PlannedBatch:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import IntegrityError
 
 from shelfsync.catalog.ledger.tables import batch
@@ -43,30 +44,36 @@ class CatalogJob(row.Job):
         return f"vendor {self.vendor}, job {self.job_id}"
 
 
-def _select() -> sa.Select[Any]:
-    of_batch = (batch.c.run_id, batch.c.generation, batch.c.priority)
-    return sa.select(*row.columns(CatalogJob), *of_batch).join(batch, batch.c.batch_id == job.c.batch_id)
-
-
-def _read(connection: Connection, statement: sa.Select[Any]) -> list[CatalogJob]:
-    return row.read_all(connection, statement.order_by(job.c.job_id), CatalogJob)
+_ALL = (
+    sa.select(*row.columns(CatalogJob), batch.c.run_id, batch.c.generation, batch.c.priority)
+    .join(batch, batch.c.batch_id == job.c.batch_id)
+    .order_by(job.c.job_id)
+)
+_OPEN = _ALL.where(job.c.state.in_(OPEN_STATES))
+_OF_RUN = batch.c.run_id == sa.bindparam("of_run", type_=sa.BigInteger)
+_OF_VENDORS = job.c.vendor == sa.any_(sa.bindparam("of_vendors", type_=ARRAY(sa.Text)))
+_OPEN_JOBS = {
+    (False, False): _OPEN,
+    (True, False): _OPEN.where(_OF_RUN),
+    (False, True): _OPEN.where(_OF_VENDORS),
+    (True, True): _OPEN.where(_OF_RUN, _OF_VENDORS),
+}
+"""By whether the jobs are of a run, and of some vendors. Built once: a run that waits sends them again and again."""
+_OF_NUMBER = _ALL.where(job.c.job_id == sa.bindparam("of_job", type_=sa.BigInteger))
 
 
 def open_jobs(
     connection: Connection, *, run_id: int | None = None, vendors: Iterable[str] | None = None
 ) -> list[CatalogJob]:
     """Every job that has not ended, of a run, of some vendors, or of all."""
-    statement = _select().where(job.c.state.in_(OPEN_STATES))
-    if run_id is not None:
-        statement = statement.where(batch.c.run_id == run_id)
-    if vendors is not None:
-        statement = statement.where(job.c.vendor.in_(list(vendors)))
-    return _read(connection, statement)
+    statement = _OPEN_JOBS[run_id is not None, vendors is not None]
+    names = None if vendors is None else list(vendors)
+    return row.read_all(connection, statement, CatalogJob, {"of_run": run_id, "of_vendors": names})
 
 
 def read(connection: Connection, job_id: int) -> CatalogJob:
     """The job of this number."""
-    return _read(connection, _select().where(job.c.job_id == job_id))[0]
+    return row.read_all(connection, _OF_NUMBER, CatalogJob, {"of_job": job_id})[0]
 
 
 def begin(

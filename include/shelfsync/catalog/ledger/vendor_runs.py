@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
 from shelfsync.catalog.state import BatchState, VendorState
-from shelfsync.store.bulk import among, insertion
+from shelfsync.store.bulk import insertion
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -106,12 +107,18 @@ def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
 
 def of_vendors(connection: Connection, run_id: int, names: Collection[str]) -> dict[str, VendorRun]:
     """These vendors in this run, by name; one that the run does not know is missing."""
-    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, among(vendor_run.c.vendor, names))
-    return {row.vendor: row for row in _read(connection, statement)}
+    found = _read(connection, _OF_VENDORS, {"of_run": run_id, "of_vendors": list(names)})
+    return {row.vendor: row for row in found}
 
 
-def _read(connection: Connection, statement: sa.Select[Any]) -> list[VendorRun]:
-    rows = connection.execute(statement).mappings()
+_OF_VENDORS = sa.select(*_COLUMNS).where(
+    vendor_run.c.run_id == sa.bindparam("of_run", type_=sa.BigInteger),
+    vendor_run.c.vendor == sa.any_(sa.bindparam("of_vendors", type_=ARRAY(sa.Text))),
+)
+
+
+def _read(connection: Connection, statement: sa.Select[Any], of: Mapping[str, Any] | None = None) -> list[VendorRun]:
+    rows = connection.execute(statement, of or {}).mappings()
     return [VendorRun(**{**row, "state": VendorState(row["state"])}) for row in rows]
 
 
@@ -284,11 +291,25 @@ def prepare(connection: Connection, row: VendorRun, **values: Any) -> bool:
     False, and nothing is written: another process of the run has read this vendor again, ended it as read again, the same, planned its
     batches, or superseded it.
     """
-    c = vendor_run.c
-    mine = (c.run_id == row.run_id, c.vendor == row.vendor, c.generation == row.generation)
-    ended = (VendorState.SUPERSEDED, VendorState.ACKNOWLEDGED)
-    statement = vendor_run.update().where(*mine, c.same_as.is_(None), c.batched_at.is_(None), c.state.not_in(ended))
-    return connection.execute(statement.values(**values, updated_at=instant())).rowcount == 1
+    mine = {"of_run": row.run_id, "of_vendor": row.vendor, "of_generation": row.generation}
+    computed = {name: values.pop(name) for name in [*values] if isinstance(values[name], sa.ColumnElement)}
+    statement = _PREPARE.values(computed) if computed else _PREPARE
+    return connection.execute(statement, mine | values).rowcount == 1
+
+
+_PREPARE = (
+    vendor_run.update()
+    .where(
+        vendor_run.c.run_id == sa.bindparam("of_run", type_=sa.BigInteger),
+        vendor_run.c.vendor == sa.bindparam("of_vendor", type_=sa.Text),
+        vendor_run.c.generation == sa.bindparam("of_generation", type_=sa.BigInteger),
+        vendor_run.c.same_as.is_(None),
+        vendor_run.c.batched_at.is_(None),
+        vendor_run.c.state.not_in((VendorState.SUPERSEDED, VendorState.ACKNOWLEDGED)),
+    )
+    .values(updated_at=instant())
+)
+"""The columns to write come with the values."""
 
 
 def clear_failure(connection: Connection, row: VendorRun, earlier: Collection[str]) -> None:

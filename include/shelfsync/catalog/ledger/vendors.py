@@ -53,7 +53,7 @@ BASELINE_COLUMNS = (baseline.c.version, baseline.c.path, baseline.c.rows, baseli
 
 def read(connection: Connection, name: str) -> Vendor:
     """The row, without a lock."""
-    return Vendor(*connection.execute(_select(name)).one())
+    return Vendor(*connection.execute(_SELECT, {"of_vendor": name}).one())
 
 
 def lock(connection: Connection, name: str, *, whole: bool = False) -> Vendor:
@@ -61,18 +61,18 @@ def lock(connection: Connection, name: str, *, whole: bool = False) -> Vendor:
 
     Rows that refer to the vendor can be added meanwhile. `whole` prevents that too, for a change of the vendor's open plan.
     """
-    return Vendor(*connection.execute(_select(name).with_for_update(key_share=not whole)).one())
+    return Vendor(*connection.execute(_LOCK_WHOLE if whole else _LOCK, {"of_vendor": name}).one())
 
 
-def _select(name: str) -> sa.Select[str, int, int, int, float]:
-    retry_in_s = sa.func.greatest(0, sa.extract("epoch", vendor.c.retry_at - instant()))
-    return sa.select(
-        vendor.c.vendor,
-        vendor.c.fence,
-        vendor.c.baseline_version,
-        vendor.c.consecutive_failures,
-        sa.cast(retry_in_s, sa.Double),
-    ).where(vendor.c.vendor == name)
+_SELECT = sa.select(
+    vendor.c.vendor,
+    vendor.c.fence,
+    vendor.c.baseline_version,
+    vendor.c.consecutive_failures,
+    sa.cast(sa.func.greatest(0, sa.extract("epoch", vendor.c.retry_at - instant())), sa.Double),
+).where(vendor.c.vendor == sa.bindparam("of_vendor", type_=sa.Text))
+_LOCK, _LOCK_WHOLE = _SELECT.with_for_update(key_share=True), _SELECT.with_for_update()
+"""Built once: the steps of a vendor send them a dozen times."""
 
 
 def raise_fence(connection: Connection, name: str, generation: int) -> None:
@@ -201,12 +201,7 @@ def move_baseline(
 
     Returns False if another version is in force already.
     """
-    moved = connection.execute(
-        vendor.update()
-        .where(vendor.c.vendor == name, vendor.c.baseline_version == expected)
-        .values(baseline_version=expected + 1)
-    )
-    if moved.rowcount == 0:
+    if connection.execute(_MOVE, {"of_vendor": name, "expected": expected}).rowcount == 0:
         return False
     values = {
         "vendor": name,
@@ -217,10 +212,20 @@ def move_baseline(
         "generation": generation,
         "job_id": job_id,
         "observation_id": observation_id,
-        "created_at": instant(),
     }
-    connection.execute(baseline.insert().values(values))
+    connection.execute(_NEXT_VERSION, values)
     return True
+
+
+_MOVE = (
+    vendor.update()
+    .where(
+        vendor.c.vendor == sa.bindparam("of_vendor", type_=sa.Text),
+        vendor.c.baseline_version == sa.bindparam("expected", type_=sa.BigInteger),
+    )
+    .values(baseline_version=vendor.c.baseline_version + 1)
+)
+_NEXT_VERSION = baseline.insert().values(created_at=instant())
 
 
 def last_job(connection: Connection, name: str) -> int | None:

@@ -8,6 +8,7 @@ job alike: the configuration, a pause of the whole platform, an unavailable data
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,9 +35,10 @@ from shelfsync.store.metadata import after, instant, together
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy.engine import Connection
+    from sqlalchemy.sql.dml import ReturningUpdate
 
     from partner_api import PartnerClient
     from shelfsync.platform.jobs.poll_times import PollTimes
@@ -83,6 +85,8 @@ class Job:
 
 
 J = TypeVar("J", bound=Job)
+_OF_JOB = sa.bindparam("of_job", type_=sa.BigInteger)
+_POLL_AFTER_S: sa.BindParameter[float] = sa.bindparam("poll_after_s", type_=sa.Double)
 
 
 def columns(of: type[Job]) -> list[sa.ColumnElement[Any]]:
@@ -91,9 +95,11 @@ def columns(of: type[Job]) -> list[sa.ColumnElement[Any]]:
     return [*plain, *timing(job.c.next_poll_at, job.c.deadline_at)]
 
 
-def read_all(connection: Connection, statement: sa.Select[Any], of: type[J]) -> list[J]:
-    """The jobs that a statement over `columns` finds, in its order."""
-    rows = connection.execute(statement).mappings()
+def read_all(
+    connection: Connection, statement: sa.Select[Any], of: type[J], values: Mapping[str, Any] | None = None
+) -> list[J]:
+    """The jobs that a statement over `columns` finds, in its order. `values`: of the statement's parameters."""
+    rows = connection.execute(statement, values or {}).mappings()
     return [of(**{**row, "kind": Kind(row["kind"]), "state": State(row["state"])}) for row in rows]
 
 
@@ -118,24 +124,29 @@ def answered(
     connection: Connection, job_id: int, *, platform_job_id: str, status: str | None, poll_after_s: float
 ) -> bool:
     """The platform accepted the request. False: another job of this kind already has this number, so the answer is wrong."""
-    other = job.alias("other")
-    taken = (other.c.platform_job_id == platform_job_id, other.c.kind == job.c.kind, other.c.job_id != job.c.job_id)
-    values = {
-        "state": State.OPEN,
-        "platform_job_id": platform_job_id,
-        "platform_status": status,
-        "answered_at": instant(),
-        "next_poll_at": after(poll_after_s),
-        "error": None,
-    }
-    accepted = _this(job_id).where(~sa.exists().where(*taken)).values(values)
+    values = {"of_job": job_id, "number": platform_job_id, "status": status, "poll_after_s": poll_after_s}
     try:
         with connection.begin_nested():
-            return connection.execute(accepted).rowcount == 1
+            return connection.execute(_answered(), values).rowcount == 1
     except IntegrityError as error:
         if "uq_job_platform_job_id" in str(error.orig):  # another process stores it at this moment
             return False
         raise
+
+
+@functools.cache
+def _answered() -> sa.Update:
+    other, number = job.alias("other"), sa.bindparam("number", type_=sa.Text)
+    taken = (other.c.platform_job_id == number, other.c.kind == job.c.kind, other.c.job_id != job.c.job_id)
+    values = {
+        "state": State.OPEN,
+        "platform_job_id": number,
+        "platform_status": sa.bindparam("status", type_=sa.Text),
+        "answered_at": instant(),
+        "next_poll_at": after(_POLL_AFTER_S),
+        "error": None,
+    }
+    return job.update().where(job.c.job_id == _OF_JOB, ~sa.exists().where(*taken)).values(values)
 
 
 def reported(connection: Connection, job_id: int, *, poll_after_s: float, **news: Any) -> bool:
@@ -144,13 +155,20 @@ def reported(connection: Connection, job_id: int, *, poll_after_s: float, **news
     A job whose result is known keeps what was reported before: a late answer would put back the link that was removed. A job that
     has ended does not change at all.
     """
+    given = {f"new_{name}": value for name, value in news.items()}
+    values = {"of_job": job_id, "poll_after_s": poll_after_s, **given}
+    return bool(connection.execute(_reported(frozenset(news)), values).scalar_one_or_none())
+
+
+@functools.cache
+def _reported(names: frozenset[str]) -> ReturningUpdate[bool]:
     waits = job.c.state.in_(WAITING)
-    values = {
-        name: sa.case((waits, sa.literal(value, job.c[name].type)), else_=job.c[name]) for name, value in news.items()
+    news = {
+        name: sa.case((waits, sa.bindparam(f"new_{name}", type_=job.c[name].type)), else_=job.c[name]) for name in names
     }
-    again = {"polls": job.c.polls + 1, "next_poll_at": after(poll_after_s)}
-    unended = _this(job_id).where(job.c.state.in_(UNENDED_STATES))
-    return bool(connection.execute(unended.values(values | again).returning(waits)).scalar_one_or_none())
+    again = {"polls": job.c.polls + 1, "next_poll_at": after(_POLL_AFTER_S)}
+    unended = job.update().where(job.c.job_id == _OF_JOB, job.c.state.in_(UNENDED_STATES))
+    return unended.values(news | again).returning(waits)
 
 
 def fetched(connection: Connection, job_id: int, path: str | None) -> None:

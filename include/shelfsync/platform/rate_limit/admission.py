@@ -182,7 +182,7 @@ class Admission:
     def _has_arrived(self, connection: Connection, who: Hashable) -> None:
         """The request before this one of the same sender, answered or not."""
         if who in self._away:
-            connection.execute(self.allowance.arrived(self._away[who]))
+            self.allowance.arrived(connection, self._away[who])
 
     def _look(self, connection: Connection, ask: Ask, who: Hashable) -> Turn:
         state = self.allowance.lock(connection)

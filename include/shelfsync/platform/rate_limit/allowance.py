@@ -16,10 +16,11 @@ from shelfsync.platform.rate_limit.priorities import due_after
 from shelfsync.platform.rate_limit.sliding_window import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy.dialects.postgresql import Insert
     from sqlalchemy.engine import Connection, Row
+    from sqlalchemy.sql.dml import ReturningInsert
 
     from shelfsync.platform.rate_limit.sliding_window import Rate
 
@@ -94,7 +95,7 @@ class Line:
 class Allowance:
     """An allowance as a process of one chain sees it. `database_time`: the clock that counts; `pause_max_s`: as configured.
 
-    The statements of every look are built once a process.
+    The statements of every request are built once a process.
     """
 
     key: str
@@ -159,7 +160,7 @@ class Allowance:
             .with_for_update(of=_allowance)
         )
 
-    def bounded_time(self) -> sa.ColumnElement[dt.datetime]:
+    def _bounded_time(self) -> sa.ColumnElement[dt.datetime]:
         """The present, for a statement that commits itself: it bounds the statement's own waits for locks before it locks a row.
 
         A statement cannot bound its own length; one that waits for no lock has little to do.
@@ -167,14 +168,39 @@ class Allowance:
         bounds = sa.select(_lock_timeout()).cte("bounds")
         return sa.select(self.database_time).select_from(bounds).scalar_subquery()
 
-    def arrived(self, permit_id: int) -> sa.Update:
-        """As a statement: the request with this permit has arrived by now, if it was sent."""
-        waits = (_permit.c.permit_id == permit_id, _permit.c.arrived_by.is_(None))
+    def arrived(self, connection: Connection, permit_id: int) -> None:
+        """The request with this permit has arrived by now, if it was sent."""
+        connection.execute(self._arrived, {"of_permit": permit_id})
+
+    @cached_property
+    def _arrived(self) -> sa.Update:
+        waits = (_permit.c.permit_id == _given("of_permit", _permit.c.permit_id), _permit.c.arrived_by.is_(None))
         return sa.update(_permit).where(*waits).values(arrived_by=self.database_time)
 
     def forfeit(self, connection: Connection, ask: Ask) -> None:
         """Notes that a slot was not used, because its holder woke up too late for it."""
-        connection.execute(self.usage(ask.priority, ask.operation, self.database_time, forfeited=1))
+        connection.execute(
+            self._forfeit, {"of_priority": ask.priority, "of_operation": ask.operation, "more_forfeited": 1}
+        )
+
+    @cached_property
+    def _forfeit(self) -> Insert:
+        return self._used(self.database_time, "forfeited")
+
+    def count(self, connection: Connection, operation: str, permit_id: int | None, counts: Mapping[str, int]) -> bool:
+        """Adds `answers`, `stops` and `failures` to the use of this hour, and the arrival of the request with this permit, in one statement.
+
+        Returns whether the last answer that the allowance knows was a stop.
+        """
+        values = {"of_priority": "", "of_operation": operation, "of_permit": permit_id}
+        more = {f"more_{name}": number for name, number in counts.items()}
+        return bool(connection.execute(self._counting, values | more).scalar_one())
+
+    @cached_property
+    def _counting(self) -> ReturningInsert[bool]:
+        struck = sa.select(_allowance.c.strikes > 0).where(_allowance.c.key == self.key).scalar_subquery()
+        used = self._used(self._bounded_time(), "answers", "stops", "failures")
+        return used.add_cte(self._arrived.cte("arrived")).returning(struck)
 
     def _nth_arrival(self) -> sa.ScalarSelect[Any]:
         """The limit-th from the end of the instants by which each request had arrived at the latest."""
@@ -268,63 +294,102 @@ class Allowance:
             if kept is not None:
                 return kept
         made: int = connection.execute(
-            sa.insert(_ticket).values(**self._asked(ask, line), back_at=back_at).returning(_ticket.c.ticket_id)
+            sa.insert(_ticket)
+            .values(
+                key=self.key,
+                chain=self.chain,
+                priority=ask.priority,
+                operation=ask.operation,
+                asked_at=line.own.asked_at,
+                back_at=back_at,
+            )
+            .returning(_ticket.c.ticket_id)
         ).scalar_one()
         return made
 
     def _give(self, connection: Connection, ask: Ask, line: Line, slot_at: dt.datetime) -> int:
         spacing = self.rate.spacing
-        taken = sa.update(_allowance).where(_allowance.c.key == self.key).values(free_at=slot_at + spacing)
-        due_at = due_after(ask.priority, slot_at, line.due.get(ask.priority), spacing)
-        served = (
-            insert(_priority)
-            .values(key=self.key, priority=ask.priority, due_at=due_at, slot_at=slot_at)
-            .on_conflict_do_update(index_elements=["key", "priority"], set_={"due_at": due_at, "slot_at": slot_at})
-        )
         waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
-        waits = {"waited_s": waited_s, "waited_s_max": waited_s}
-        used = self.usage(ask.priority, ask.operation, slot_at, permits=1, **waits)
-        turn = (
-            insert(_turn)
-            .values(key=self.key, priority=ask.priority, chain=self.chain, slot_at=slot_at)
-            .on_conflict_do_update(index_elements=["key", "priority", "chain"], set_={"slot_at": slot_at})
-        )
-        with_it = [taken.cte("taken"), served.cte("served"), turn.cte("turn"), used.cte("used")]
-        if ask.ticket_id is not None:
-            with_it.append(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id).cte("left"))
-        given = sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
-        permit_id: int = connection.execute(given.add_cte(*with_it)).scalar_one()
+        permit_id: int = connection.execute(
+            self._giving,
+            {
+                "of_priority": ask.priority,
+                "of_operation": ask.operation,
+                "of_ticket": ask.ticket_id,
+                "asked": line.own.asked_at,
+                "slot": slot_at,
+                "free": slot_at + spacing,
+                "due": due_after(ask.priority, slot_at, line.due.get(ask.priority), spacing),
+                "more_permits": 1,
+                "more_waited_s": waited_s,
+                "more_waited_s_max": waited_s,
+            },
+        ).scalar_one()
         if permit_id % _HOUSEKEEPING_EVERY == 0:
             self._tidy(connection, slot_at)
         return permit_id
 
-    def _asked(self, ask: Ask, line: Line) -> dict[str, Any]:
-        """What a ticket and a permit tell of a request."""
-        return {
+    @cached_property
+    def _giving(self) -> ReturningInsert[int]:
+        """Gives a slot in one statement: the permit, and with it the next slot, both orders of service, the use; its ticket goes."""
+        slot_at, due_at = _given("slot", _permit.c.slot_at), _given("due", _priority.c.due_at)
+        priority = _given("of_priority", _permit.c.priority)
+        taken = sa.update(_allowance).where(_allowance.c.key == self.key)
+        served = (
+            insert(_priority)
+            .values(key=self.key, priority=priority, due_at=due_at, slot_at=slot_at)
+            .on_conflict_do_update(index_elements=["key", "priority"], set_={"due_at": due_at, "slot_at": slot_at})
+        )
+        turn = (
+            insert(_turn)
+            .values(key=self.key, priority=priority, chain=self.chain, slot_at=slot_at)
+            .on_conflict_do_update(index_elements=["key", "priority", "chain"], set_={"slot_at": slot_at})
+        )
+        with_it = {
+            "taken": taken.values(free_at=_given("free", _allowance.c.free_at)),
+            "served": served,
+            "turn": turn,
+            "used": self._used(slot_at, "permits", "waited_s", "waited_s_max"),
+            "left": sa.delete(_ticket).where(_ticket.c.ticket_id == _given("of_ticket", _ticket.c.ticket_id)),
+        }
+        permit = {
             "key": self.key,
             "chain": self.chain,
-            "priority": ask.priority,
-            "operation": ask.operation,
-            "asked_at": line.own.asked_at,
+            "priority": priority,
+            "operation": _given("of_operation", _permit.c.operation),
+            "asked_at": _given("asked", _permit.c.asked_at),
+            "slot_at": slot_at,
         }
+        parts = [part.cte(name) for name, part in with_it.items()]
+        return sa.insert(_permit).values(permit).returning(_permit.c.permit_id).add_cte(*parts)
 
     def _tidy(self, connection: Connection, now: dt.datetime) -> None:
         connection.execute(sa.delete(_permit).where(_permit.c.key == self.key, _permit.c.slot_at < now - _KEPT))
         connection.execute(sa.delete(_ticket).where(_ticket.c.key == self.key, _ticket.c.back_at < now - _FORGOTTEN))
 
-    def usage(
-        self, priority: str, operation: str, at: dt.datetime | sa.ColumnElement[dt.datetime], **more: float
-    ) -> Insert:
-        """As a statement: adds to the use of this hour; `more`: column -> by how much. Of `waited_s_max` the longest counts."""
-        hour_at = sa.func.date_trunc("hour", at, "UTC")
+    def _used(self, at: sa.ColumnElement[dt.datetime], *more: str) -> Insert:
+        """As a statement: adds to the use of this hour, of `of_priority` and `of_operation`; `more`: columns, each by its `more_NAME`.
+
+        Of `waited_s_max` the longest counts.
+        """
         new = insert(_usage).values(
-            key=self.key, hour_at=hour_at, chain=self.chain, priority=priority, operation=operation, **more
+            key=self.key,
+            hour_at=sa.func.date_trunc("hour", at, "UTC"),
+            chain=self.chain,
+            priority=_given("of_priority", _usage.c.priority),
+            operation=_given("of_operation", _usage.c.operation),
+            **{name: _given(f"more_{name}", _usage.c[name]) for name in more},
         )
         summed = {name: _usage.c[name] + new.excluded[name] for name in more}
         if "waited_s_max" in more:
             summed["waited_s_max"] = sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max)
         key = ["key", "hour_at", "chain", "priority", "operation"]
         return new.on_conflict_do_update(index_elements=key, set_=summed)
+
+
+def _given(name: str, like: sa.Column[Any]) -> sa.BindParameter[Any]:
+    """A value that comes when the statement is executed."""
+    return sa.bindparam(name, type_=like.type)
 
 
 def _lock_timeout() -> sa.ColumnElement[str]:

@@ -74,11 +74,7 @@ def count(connection: Connection, of: Allowance, answer: Answer, permit_id: int 
     `permit_id`: of the request, which has arrived.
     """
     counts = {"answers": 1, "stops": int(answer.stops), "failures": int(answer.status >= 500)}
-    counted = of.usage("", answer.operation, of.bounded_time(), **counts)
-    if permit_id is not None:
-        counted = counted.add_cte(of.arrived(permit_id).cte("arrived"))
-    struck = sa.select(tables.allowance.c.strikes > 0).where(tables.allowance.c.key == of.key).scalar_subquery()
-    return bool(connection.execute(counted.returning(struck)).scalar_one())
+    return of.count(connection, answer.operation, permit_id, counts)
 
 
 def stop(connection: Connection, of: Allowance, state: Locked, answer: Answer, chance: random.Random) -> float:
