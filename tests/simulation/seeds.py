@@ -270,7 +270,7 @@ class SimulationRun:
         world.receive(up=True)
         world.erp.write()
         self.log(f"quiescent +{world.clock.monotonic_s():.0f} s")
-        if random.Random(f"lost {self.plan.seed}").random() < LOST_SHARE:
+        if lost := random.Random(f"lost {self.plan.seed}").random() < LOST_SHARE:
             self.log(f"the lake loses {world.lose(REMEMBERED)} files")
         with world.app(FaultPoint()) as app:
             pauses.end_all(app)
@@ -278,6 +278,8 @@ class SimulationRun:
             operator_actions.end_all(app)
             self._while_one_fails(app)
             self._in_step(app)
+            if lost:  # a campaign waits for the file of the last export, which the next one brings
+                operator_actions.export(world, app, f"lost/{world.clock.monotonic_s()}", (), operator_actions.STEPS)
             self.promotions.check_when_quiescent(app, self.log)
 
     def _in_step(self, app: Calls) -> None:
