@@ -72,6 +72,10 @@ def _service(name: str, address: str) -> Apprise:
 REPEAT = "This may be a repeat: it was sent before, and shelfsync does not know whether it arrived."
 """What begins a text that a service may have already, and would show twice."""
 
+PART_CHARACTERS_MIN = 1000
+"""A service that takes less than this in a message (a phone's text) gets the beginning of a long text, not all of its parts."""
+_MORE = "\n… and more: `shelfsync alerts list`"
+
 _mail_key: ContextVar[str | None] = ContextVar("mail_key", default=None)
 
 
@@ -120,6 +124,27 @@ def _give_key(service: Any, key: str) -> bool:
     return False
 
 
+def _fitted(services: Apprise, address: str, title: str, body: str) -> str:
+    """The text as the services take it. Apprise would send one that is too long as it is, and the service would refuse it for ever.
+
+    A chat gets it in parts. A pager, of which each part would be an incident, and a phone get its beginning, which is the most severe.
+    """
+    from apprise import OverflowMode
+
+    if "overflow=" in address.lower():
+        return body  # the operator has chosen
+    for one in services:
+        whole: Any = one
+        if not (hasattr(one, "dedup") or hasattr(one, "alias") or one.body_maxlen < PART_CHARACTERS_MIN):
+            whole.overflow_mode = OverflowMode.SPLIT
+            continue
+        whole.overflow_mode = OverflowMode.TRUNCATE
+        room = one.body_maxlen - (len(title) + 2 if one.title_maxlen <= 0 else 0)
+        if len(body) > room:
+            body = body[: max(room - len(_MORE), 0)] + _MORE
+    return body
+
+
 def send(
     name: str,
     address: str,
@@ -142,6 +167,7 @@ def send(
     harmless = [key is not None and _give_key(one, key) for one in services]
     if again and not all(harmless) and not body.startswith(REPEAT):
         body = f"{REPEAT}\n\n{body}"
+    body = _fitted(services, address, title, body)
     heard, log = _Heard(), logging.getLogger("apprise")
     propagates, log.propagate = log.propagate, False  # its lines may quote the address
     log.addHandler(heard)

@@ -69,6 +69,43 @@ def test_a_pager_gets_each_message_with_its_key(monkeypatch, module, lookup, add
         assert chat.taken[0]["event_action"] == ("resolve" if urgency == "success" else "trigger")
 
 
+def test_a_pager_gets_as_much_of_a_long_text_as_it_takes(monkeypatch):
+    plugin = importlib.import_module("apprise.plugins.pagerduty")
+    chat = Chat()
+    monkeypatch.setattr(
+        plugin, "PAGERDUTY_API_LOOKUP", dict.fromkeys(plugin.PAGERDUTY_API_LOOKUP, f"http://{chat.host}/")
+    )
+    text = "\n".join(f"- store-{number:03}: the oldest change waits" for number in range(200))
+    channel.send(
+        "pager", f"pagerduty://{'i' * 32}@{'k' * 20}", "shelfsync: severe: 200 stores are late", text, key="key-1"
+    )
+    chat.close()
+    (message,) = chat.taken
+    summary = message["payload"]["summary"]
+    assert len(summary) <= 1024
+    assert summary.startswith("shelfsync: severe: 200 stores are late")
+    assert "store-000" in summary
+    assert summary.endswith("`shelfsync alerts list`")
+
+
+def test_a_chat_gets_a_long_text_in_parts():
+    chat = Chat()
+    lines = [f"- store-{number:03}: the oldest change waits" for number in range(200)]
+    assert channel.send("chat", f"mmost://{chat.host}/{'t' * 24}", "200 stores are late", "\n".join(lines)) is None
+    chat.close()
+    parts = [message["text"] for message in chat.taken]
+    assert len(parts) > 1
+    assert all(len(part) <= 4000 for part in parts)
+    assert all(line in "\n".join(parts) for line in lines)
+
+
+def test_an_address_may_say_itself_what_becomes_of_a_long_text():
+    chat = Chat()
+    channel.send("chat", f"mmost://{chat.host}/{'t' * 24}?overflow=truncate", "title", "x" * 9000)
+    chat.close()
+    assert len(chat.taken) == 1
+
+
 def test_the_operators_own_key_of_incidents_stays_and_one_end_does_not_end_them_all():
     chat = Chat()
     address = f"goalert://{chat.host}/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0?dedup=mine"
