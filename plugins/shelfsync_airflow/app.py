@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 METRICS_PREFIX = "shelfsync"
 PLATFORM, ERP, WEBHOOK, ORDERS, ALERTS = "platform", "erp", "webhook", "orders", "alerts"
+PLATFORM_IF_SET = "platform_if_set"
 
 
 @contextmanager
@@ -100,7 +101,7 @@ class AirflowMetrics:
 def app_settings(*needed: str, chain: str | None = None) -> Settings:
     """The settings of a chain; what they leave unset comes from Airflow's connections, secrets are masked in every log.
 
-    `needed`: those of PLATFORM, ERP, WEBHOOK, ORDERS and ALERTS that are going to be used; the others may be unknown. Asks Airflow for
+    `needed`: those of PLATFORM (or PLATFORM_IF_SET), ERP, WEBHOOK, ORDERS and ALERTS that are going to be used; the others may be unknown. Asks Airflow for
     connections, so it must not run in an event loop.
     """
     from airflow.sdk.log import mask_secret

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -58,12 +59,15 @@ def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[s
 
     A chain has connections of its own, such as shelfsync_platform__north: another chain's would send to the wrong stores. All share the
     database's. `needed`: which of platform, erp, webhook, orders and alerts are going to be used, besides the database. Where neither environment nor
-    connection gives what is needed, a ConfigurationError names both ways to give it.
+    connection gives what is needed, a ConfigurationError names both ways to give it. `platform_if_set`: who watches goes on without it.
     """
     found = database_override(settings, find)
     own = partial(of_chain, chain=settings.chain)
     if "platform" in needed:
         found["platform"] = _platform(settings.platform, find, own(PLATFORM))
+    if "platform_if_set" in needed:
+        with contextlib.suppress(ConfigurationError):
+            found["platform"] = _platform(settings.platform, find, own(PLATFORM))
     if ("erp" in needed and settings.erp.url is None and settings.erp.files is None) or (
         "orders" in needed and settings.erp.url is None and _orders_need_erp(settings.orders)
     ):

@@ -13,7 +13,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.secret_mask import mask
 from shelfsync.settings import read_settings
 from shelfsync.settings.reading import CONNECTIONS
-from shelfsync_airflow.app import ERP, PLATFORM, WEBHOOK, app_settings
+from shelfsync_airflow.app import ERP, PLATFORM, PLATFORM_IF_SET, WEBHOOK, app_settings
 from shelfsync_airflow.connections import find_connection, overrides
 
 PLATFORM_CONNECTION = {
@@ -173,6 +173,13 @@ def test_a_missing_connection_is_reported_with_both_ways_to_set_it(connect: Any,
         app_settings(PLATFORM, ERP, WEBHOOK)
     assert setting in str(raised.value)
     assert f"there is no connection {connection}" in str(raised.value)
+
+
+def test_the_watch_of_alerts_needs_no_platform_and_uses_one_that_is_set(connect: Any) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION | {"password": ""})
+    assert app_settings(PLATFORM_IF_SET).platform.base_url is None
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    assert app_settings(PLATFORM_IF_SET).platform.base_url == "https://partner.example.com"
 
 
 def test_a_ledger_database_that_is_not_postgresql_is_rejected(connect: Any) -> None:
