@@ -42,16 +42,21 @@ ASKED = {
     "housekeeping": (),
 }
 """The name of a schedule -> the services without which its DAG fails; of any other it is the platform."""
-_OF_SYNCS = ("rate_limited", "rows_of_no_store", "changes_missed", "job_events", "columns_changed")
+_GROWING = ("quarantined", "unreadable")
 FAILS_FOR: dict[str, tuple[str, ...]] = {
-    "full": _OF_SYNCS,
-    "delta": _OF_SYNCS,
     "recover": ("rate_limited", "unaccounted"),
     "housekeeping": (),
-    "orders": ("rate_limited", *orders_watch.KINDS),
-    "history": ("rate_limited", "history"),
+    "orders": ("rate_limited", *_GROWING),
 }
-"""The name of a schedule -> the kinds of conditions that make a run of its DAG fail, and that report themselves."""
+"""The name of a schedule -> the kinds of conditions that make each run of its DAG fail while they last, and that report themselves."""
+_OF_SYNCS = ("rows_of_no_store", "changes_missed", "job_events", "columns_changed")
+NEWS: dict[str, tuple[str, ...]] = {
+    "full": _OF_SYNCS,
+    "delta": _OF_SYNCS,
+    "orders": tuple(kind for kind in orders_watch.KINDS if kind not in {"history", *_GROWING}),
+    "history": ("history",),
+}
+"""The name of a schedule -> the kinds for which only the run of its DAG fails that reports them first."""
 
 
 def kinds_off() -> list[str]:
@@ -102,4 +107,4 @@ def _described(name: str, run: DagRun) -> FailedDag:
         f" reason: in Airflow, open its run {run.run_id}"
     )
     services, kinds = ASKED.get(name, (PLATFORM,)), FAILS_FOR.get(name, ("rate_limited",))
-    return FailedDag(line, f"{run.dag_id}/{run.run_id}", began, ended, services, kinds)
+    return FailedDag(line, f"{run.dag_id}/{run.run_id}", began, ended, services, kinds, NEWS.get(name, ()))

@@ -38,7 +38,9 @@ class FailedDag(NamedTuple):
     services: tuple[str, ...]
     """Those that the DAG asks."""
     kinds: tuple[str, ...]
-    """The kinds of conditions for which the DAG fails."""
+    """The kinds of conditions for which the DAG fails as long as they last."""
+    news: tuple[str, ...]
+    """Those for which only the run fails that reports them first."""
 
 
 FoundOfDags = Mapping[tuple[str, str], str | FailedDag]
@@ -106,11 +108,23 @@ def dags(seen: FoundOfDags, connection: Connection, found: Collection[str]) -> F
 
 
 def _is_reported(one: FailedDag, connection: Connection, found: Collection[str], away: Callable[..., bool]) -> bool:
-    """A service was away, the ledger has the run as failed, or a condition for which the DAG fails was open since it began."""
-    if away(one.services, one.began_at, one.ended_at) or not {*one.kinds}.isdisjoint(found):
+    """A service was away, the ledger has the run as failed, or a condition for which the DAG fails was open since it began.
+
+    An older alert is no reason of a run that would fail for a new one alone, unless the ledger has that run as succeeded: it came to its
+    report then, and an alert that got worse is reported again.
+    """
+    if away(one.services, one.began_at, one.ended_at):
         return True
-    for table in (run, promotion_run):
-        ended = sa.select(table.c.state).where(table.c.run_key == one.run_key, table.c.finished_at.is_not(None))
-        if connection.execute(ended).scalar_one_or_none() not in {None, RunState.SUCCEEDED}:
-            return True
-    return alerts.any_open_since(connection, one.kinds, one.began_at)
+    states = {_ended_as(connection, table, one.run_key) for table in (run, promotion_run)} - {None}
+    if states - {RunState.SUCCEEDED}:
+        return True
+    kinds = {*one.kinds, *(one.news if states else ())}
+    if not kinds.isdisjoint(found) or alerts.any_open_since(connection, kinds, one.began_at):
+        return True
+    return alerts.any_opened_since(connection, one.news, one.began_at)
+
+
+def _ended_as(connection: Connection, table: sa.Table, run_key: str) -> str | None:
+    ended = sa.select(table.c.state).where(table.c.run_key == run_key, table.c.finished_at.is_not(None))
+    state: str | None = connection.execute(ended).scalar_one_or_none()
+    return state

@@ -19,7 +19,7 @@ def failed_dag(context, **changed):
     """The open alerts after a look that finds a failed DAG: it asks the ERP, fails for a pause, and ended just now."""
     now = dt.datetime.now(dt.UTC)
     times = {"began_at": now - dt.timedelta(minutes=5), "ended_at": now + dt.timedelta(minutes=5)}
-    about = {"services": (outages.ERP,), "kinds": ("paused",), "run_key": "housekeeping/1"}
+    about = {"services": (outages.ERP,), "kinds": ("paused",), "news": (), "run_key": "housekeeping/1"}
     one = FailedDag(line="housekeeping failed", **about | times | changed)
     alert_watch.watch(context, find_dags=lambda: {("dag_failed", "housekeeping"): one})
     with context.engine.connect() as connection:
@@ -49,6 +49,27 @@ def test_a_dag_that_failed_for_a_condition_is_no_alert_of_its_own(world, context
     assert failed_dag(context) == set(), "sending was paused while it failed"
     later = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1)
     assert failed_dag(context, began_at=later) == {"dag_failed"}
+
+
+def test_an_older_alert_is_no_reason_of_a_dag_that_fails_for_new_ones_alone(context):
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("not_taken",), {("not_taken", "store-001"): "3 orders are not taken"})
+        connection.execute(sa.text("UPDATE ledger.alert SET opened_at = opened_at - interval '20 days'"))
+    assert failed_dag(context, news=("not_taken",)) == {"not_taken", "dag_failed"}
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("not_taken",), {("not_taken", "store-002"): "1 order is not taken"})
+    assert failed_dag(context, news=("not_taken",)) == {"not_taken"}, "it fails for this one"
+
+
+@pytest.mark.parametrize(("state", "left"), [("NULL", {"dag_failed"}), ("now()", set())])
+def test_an_older_alert_is_the_reason_of_a_sync_that_came_to_its_report(context, state, left):
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("columns_changed",), {("columns_changed", ""): "the column price is gone"})
+        connection.execute(sa.text("UPDATE ledger.alert SET opened_at = opened_at - interval '20 days'"))
+        connection.execute(sa.text(f"UPDATE ledger.run SET run_key = 'housekeeping/1', finished_at = {state}"))
+        of_another = alerts.open_alerts(connection)
+    assert [row["kind"] for row in of_another] == ["columns_changed"]
+    assert failed_dag(context, kinds=(), news=("columns_changed",)) - {"columns_changed", "run_failed"} == left
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,17 @@ def open_alerts(connection: Connection, kinds: Collection[str] | None = None) ->
 
 def any_open_since(connection: Connection, kinds: Collection[str], at: dt.datetime) -> bool:
     """Whether an alert of these kinds was open at any time from that instant on."""
-    mine = sa.and_(alert.c.kind.in_(sorted(kinds)), sa.or_(alert.c.closed_at.is_(None), alert.c.closed_at >= at))
-    return bool(connection.execute(sa.select(sa.select(alert.c.alert_id).where(mine).exists())).scalar_one())
+    return _any(connection, kinds, sa.or_(alert.c.closed_at.is_(None), alert.c.closed_at >= at))
+
+
+def any_opened_since(connection: Connection, kinds: Collection[str], at: dt.datetime) -> bool:
+    """Whether an alert of these kinds opened at that instant or later."""
+    return _any(connection, kinds, alert.c.opened_at >= at)
+
+
+def _any(connection: Connection, kinds: Collection[str], when: sa.ColumnElement[bool]) -> bool:
+    such = sa.select(alert.c.alert_id).where(alert.c.kind.in_(sorted(kinds)), when)
+    return bool(connection.execute(sa.select(such.exists())).scalar_one())
 
 
 def newest(connection: Connection, *, most: int = 200) -> list[dict[str, Any]]:
