@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 SETTING = "SHELFSYNC_ALERTS__HEARTBEAT"
 TIMEOUT_S = 10.0
+UNSENT_S = 600.0
+"""So long after a message was due, the process that has the lock of sending counts as hung."""
 
 
 def beat(context: Context, refused: Mapping[str, str]) -> str | None:
-    """Calls the monitor after a look of the watch, if one is set and no message waits that a route has refused.
+    """Calls the monitor after a look of the watch, if one is set, and no message waits that a route has refused or that nothing sends.
 
     `refused`: the routes that refused a message of this look. Returns what the monitor answered if it did not take the call, else None.
     """
@@ -27,7 +29,7 @@ def beat(context: Context, refused: Mapping[str, str]) -> str | None:
     if address is None or refused:
         return None
     with context.engine.connect() as connection:
-        waits = outbox.failures(connection)
+        waits = outbox.failures(connection) or outbox.stuck(connection, UNSENT_S)
     return None if waits else call(address)
 
 

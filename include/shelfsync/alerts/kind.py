@@ -158,6 +158,10 @@ KINDS = {
             *("The next run of its schedule tries again.", "dag-failed.md"),
         ),
         _kind("disk", Severity.SEVERE, "a disk is nearly full", _AS_BEFORE, _NOTHING, "disk-full.md"),
+        _kind(
+            *("orders_wait", Severity.SEVERE, "what comes of orders is not taken up", "They wait."),
+            *(_NOTHING, Alarm.NOT_TAKEN),
+        ),
         _kind("not_taken", Severity.SEVERE, "no store takes an order", "They wait.", _TRIES, Alarm.NOT_TAKEN),
         _kind("missed", Severity.SEVERE, "orders came too late to a store", "They wait.", _NOTHING, Alarm.MISSED),
         _kind("overdue", Severity.SEVERE, "orders are not picked", "They wait.", _NOTHING, Alarm.OVERDUE),

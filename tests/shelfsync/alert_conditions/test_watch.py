@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 
 import pytest
@@ -13,10 +14,13 @@ from shelfsync.alert_conditions import watch as alert_watch
 from shelfsync.alert_conditions.dags import DAG_KINDS
 from shelfsync.alerts import heartbeat
 from shelfsync.alerts.kind import KINDS
+from shelfsync.alerts.ledger import alerts
+from shelfsync.alerts.steps import send_due
 from shelfsync.cli import inspect
 from shelfsync.orders.steps import watch as orders_watch
 from shelfsync.settings import AlertRoute
 from shelfsync.settings.section import ServiceAddress
+from shelfsync.store.session_lock import alone
 
 
 @pytest.mark.slow
@@ -52,6 +56,21 @@ def test_a_condition_that_cannot_be_looked_at_hides_no_other(context, monkeypatc
     assert kinds(context) == {("erp_away", ""), ("not_watched", "disk")}
     monkeypatch.undo()
     assert kinds(context) == {("erp_away", "")}
+
+
+def test_the_monitor_gets_no_heartbeat_while_the_process_that_sends_hangs(context):
+    with contextlib.closing(Chat()) as chat:
+        routes = (AlertRoute(name="ops", address=chat.address),)
+        watched = with_alerts(context, heartbeat=ServiceAddress(f"http://{chat.host}/beat"), routes=routes)
+        with alone(context.engine, kind=send_due.LOCK) as hangs:
+            assert hangs
+            with context.engine.begin() as connection:
+                alerts.keep(connection, ("overdue",), {("overdue", "store-001"): "late"})
+            alert_watch.watch(watched)
+            assert chat.beats == 1
+            older(context, "ledger.alert_message", "due_at", 11)
+            alert_watch.watch(watched)
+            assert (chat.beats, chat.taken) == (1, [])
 
 
 def test_the_monitor_gets_a_heartbeat_with_each_look_unless_messages_do_not_arrive(context):

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.alerts.ledger.mutes import MUTED, OF_MUTE
 from shelfsync.alerts.ledger.tables import FREE, WAITS, alert, alert_message, alert_mute, alert_sending
 from shelfsync.alerts.message import Due
-from shelfsync.store.bulk import among
+from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _MESSAGE = alert_message.c
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Adds messages (`alert_id`, `act`, `revision`, `route`, `due_at`); one that is there already stays as it is."""
     if rows:
-        connection.execute(insert(alert_message).values(list(rows)).on_conflict_do_nothing())
+        connection.execute(insertion(alert_message, rows).on_conflict_do_nothing())
 
 
 def worse(connection: Connection) -> set[tuple[int, str]]:
@@ -187,6 +187,18 @@ def refused(
     connection.execute(alert_message.update().where(among(_MESSAGE.message_id, sending.messages)).values(values))
     if not kept:
         connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
+
+
+def stuck(connection: Connection, seconds: float) -> bool:
+    """Whether the opening of an alert has been due for so long, and no person has muted it: whoever is to send it does not.
+
+    An end may wait by right: an incident is over with the last of its alerts.
+    """
+    late = sa.select(_MESSAGE.message_id).where(
+        WAITS, _MESSAGE.act == "opened", _MESSAGE.due_at < after(-seconds), ~MUTED
+    )
+    found = late.join(alert, alert.c.alert_id == _MESSAGE.alert_id).exists()
+    return bool(connection.execute(sa.select(found)).scalar_one())
 
 
 def failures(connection: Connection) -> dict[str, tuple[int, str]]:

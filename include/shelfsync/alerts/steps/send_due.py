@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_LOCK = 7_305_003
+LOCK = 7_305_003
 """One process sends at a time: two would send the same message."""
 
 
@@ -46,19 +46,24 @@ def send_due(context: Context) -> dict[str, Any]:
     ConfigurationError: a route is wrong. Its messages wait, and those of every other route are sent before it is raised.
     """
     wrong = _wrong_routes(context)
-    with alone(context.engine, kind=_LOCK) as is_alone:
-        result = _send_all(context, wrong) if is_alone else {"sent": {}, "refused": {}}
+    routes = {one.name: one for one in context.settings.alerts.routes if one.name not in wrong}
+    with (
+        context.engine.begin() as connection
+    ):  # also while another process is at it, or hangs: the heartbeat looks at what waits
+        _owe(connection, context, routes.values())
+    with alone(context.engine, kind=LOCK) as is_alone:
+        result = _send_all(context, routes, wrong) if is_alone else {"sent": {}, "refused": {}}
     for error in wrong.values():
         raise error
     return result
 
 
-def _send_all(context: Context, wrong: Mapping[str, ConfigurationError]) -> dict[str, Any]:
+def _send_all(
+    context: Context, routes: Mapping[str, AlertRoute], wrong: Mapping[str, ConfigurationError]
+) -> dict[str, Any]:
     """Sends what is due for the routes that are not wrong."""
-    routes = {one.name: one for one in context.settings.alerts.routes if one.name not in wrong}
     result: dict[str, Any] = {"sent": {}, "refused": {}}
-    with context.engine.begin() as connection:
-        _owe(connection, context, routes.values())
+    with context.engine.connect() as connection:
         interrupted = {one.route: one for one in outbox.interrupted(connection) if one.route in routes}
         waiting = {name: due for name, due in outbox.due(connection).items() if name in routes}
     for name in [*waiting, *interrupted]:  # what killed a sender may kill it again
