@@ -21,6 +21,7 @@ from shelfsync.alert_conditions.hold_waits import hold_waits
 from shelfsync.alert_conditions.no_webhook import no_webhook
 from shelfsync.alert_conditions.not_read import not_read
 from shelfsync.alert_conditions.orders_off import orders_off
+from shelfsync.alert_conditions.orders_wait import orders_wait
 from shelfsync.alert_conditions.paused import paused
 from shelfsync.alert_conditions.rate_limited import rate_limited
 from shelfsync.alert_conditions.rejected import rejected
@@ -156,5 +157,6 @@ _FINDERS: dict[tuple[str, ...], Callable[[Context, Connection], Found]] = {
     ("secret_refused",): secret_refused,
     ("few_accepted",): few_accepted,
     ("disk",): disk,
+    ("orders_wait",): orders_wait,
 }
 """The kinds that each finder looks for. What no finder has is opened and closed by a step: of orders, and of the messages themselves."""

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import Alarm
 from shelfsync.inbox.event_body import JobReport, job_report, parse
-from shelfsync.store.metadata import identity, metadata, moment, text, written
+from shelfsync.store.metadata import identity, instant, metadata, moment, text, written
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -224,6 +224,14 @@ def count_quarantined_orders(connection: Connection) -> tuple[int, int | None]:
         query.where(event.c.kind == "order", event.c.quarantine_reason.is_not(None))
     ).one()
     return count, newest
+
+
+def unprocessed_orders(connection: Connection) -> tuple[int, float]:
+    """How many events of orders wait for their processing, and for how many seconds the oldest has; 0 if none does."""
+    oldest_s = sa.func.coalesce(sa.extract("epoch", instant() - sa.func.min(event.c.received_at)), 0.0)
+    waiting = sa.select(sa.func.count(), oldest_s).where(event.c.kind == "order", event.c.processed_at.is_(None))
+    count, seconds = connection.execute(waiting).one()
+    return count, float(seconds)
 
 
 class Subscription:

@@ -38,6 +38,7 @@ _OF_ALL = {
     "no_webhook": Link("What came from the platform", "/inbox"),
     "secret_refused": Link("What came from the platform", "/inbox"),
     "job_events": Link("What came from the platform", "/inbox?set_aside=yes"),
+    "orders_wait": Link("What came from the platform", "/inbox"),
     "not_taken": Link("The orders still to be picked", "/orders?open=yes"),
     "missed": Link("The orders still to be picked", "/orders?open=yes"),
     "overdue": Link("The orders still to be picked", "/orders?open=yes"),
