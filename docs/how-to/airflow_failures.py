@@ -7,7 +7,7 @@ import urllib.request
 from airflow.listeners import hookimpl
 from airflow.plugins_manager import AirflowPlugin
 
-DAGS = ("assortment_export", "catalog_", "housekeeping", "orders_", "promotions_")
+DAGS = ("alerts_watch", "assortment_export", "catalog_", "housekeeping", "orders_", "promotions_")
 
 
 def send(text):

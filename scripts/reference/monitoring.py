@@ -31,12 +31,11 @@ def _metric(name: str) -> str:
 
 def rules() -> str:
     """A rule each kind, and one that fires for each chain of which no watch looks or no metric comes, and if none ever came."""
-    looked = _metric("alerts.looked_ago_s")
-    here = f"max by (chain) ({looked})"
-    gone = f"max by (chain) (max_over_time({looked}[{GONE}])) unless {here}"
+    looked = _metric("alerts.looked_at")  # an instant: it grows old also where a writer has died and its last value stays
+    last = f"max by (chain) (max_over_time({looked}[{GONE}]))"
     silent = {
         "alert": "ShelfsyncWatchSilent",
-        "expr": f"{here} > {NOT_WATCHED_S} or {gone} or absent({looked})",
+        "expr": f"time() - {last} > {NOT_WATCHED_S} or absent({looked})",
         "for": "5m",
         "labels": {"severity": str(Severity.SEVERE)},
         "annotations": {
@@ -69,7 +68,7 @@ def dashboard() -> str:
     kinds = [(kind.title, _metric(f"alerts.open.{kind.name}")) for kind in KINDS.values()]
     panels = [
         _panel("stat", "Open alerts", [("all", _metric("alerts.open")), ("severe", _metric("alerts.severe"))]),
-        _panel("stat", "The watch looked (seconds ago)", [("looked", _metric("alerts.looked_ago_s"))]),
+        _panel("stat", "The watch looked (seconds ago)", [("looked", f"time() - {_metric('alerts.looked_at')}")]),
         _panel("timeseries", "Open alerts by kind", kinds),
         _panel(
             *("timeseries", "The oldest change (seconds)"),

@@ -41,10 +41,10 @@ def test_prometheus_takes_the_rules():
     promtool("check", "rules", str(RULES))
 
 
-LOOKED = "shelfsync_alerts_looked_ago_s"
+LOOKED = "shelfsync_alerts_looked_at"
 ONE, NORTH, SOUTH = LOOKED, f'{LOOKED}{{chain="north"}}', f'{LOOKED}{{chain="south"}}'
-FINE, STANDS, ENDS = "30+0x60", "30+60x60", "30+0x9"
-"""A minute each: it looks; it does not look any more; after ten minutes, no metric comes."""
+FINE, STANDS, ENDS = "0+60x60", "0+60x9 540x50", "0+60x9"
+"""A minute each: it looks; it does not look any more, and its last value stays; after ten minutes, no metric comes."""
 
 
 @needs_promtool

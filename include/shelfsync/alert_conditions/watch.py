@@ -118,7 +118,7 @@ def _of_another(looks_at: Collection[str], of_others: Collection[str], kind: str
 
 
 def report_gauges(context: Context) -> None:
-    """Reports how many alerts are open, of each kind too, and how long ago the watch looked."""
+    """Reports how many alerts are open, of each kind too, and when the watch looked."""
     with context.engine.connect() as connection:
         found = Counter(row["kind"] for row in alerts.open_alerts(connection, KINDS))
         look = alerts.last_look(connection)
@@ -127,7 +127,7 @@ def report_gauges(context: Context) -> None:
     for kind in KINDS:
         metrics.gauge(f"alerts.open.{kind}", found[kind])
     if look is not None:
-        metrics.gauge("alerts.looked_ago_s", look[1])
+        metrics.gauge("alerts.looked_at", look[0].timestamp())
 
 
 def _ask_platform(context: Context) -> None:
