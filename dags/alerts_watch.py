@@ -5,7 +5,7 @@ Looks at what is wrong, and sends messages about it by the routes of `SHELFSYNC_
 * A condition is one alert from its first sight to its end, however many runs meet it. A route gets a message when it opens and when it
   closes.
 * It looks twice in its minute. If no run has asked the platform lately, it asks by a request that changes nothing.
-* A message stays in the outbox until its route has taken it.
+* A message stays in the outbox until its route has taken it, or its alert is over.
 * If a route refuses its messages, the others report that, and shelfsync tries again after longer and longer waits.
 
 It changes nothing on the platform. The schedule is the option `alerts_schedule`.

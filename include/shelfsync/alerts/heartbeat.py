@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 SETTING = "SHELFSYNC_ALERTS__HEARTBEAT"
 TIMEOUT_S = 10.0
-UNSENT_S = 600.0
-"""So long after a message was due, the process that has the lock of sending counts as hung."""
 
 
 def beat(context: Context, refused: Mapping[str, str]) -> str | None:
@@ -29,7 +27,7 @@ def beat(context: Context, refused: Mapping[str, str]) -> str | None:
     if address is None or refused:
         return None
     with context.engine.connect() as connection:
-        waits = outbox.failures(connection) or outbox.stuck(connection, UNSENT_S)
+        waits = outbox.failures(connection) or outbox.stuck(connection, outbox.UNSENT_S)
     return None if waits else call(address)
 
 

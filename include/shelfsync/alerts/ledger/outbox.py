@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 
 from shelfsync.alerts.ledger.mutes import MUTED, OF_MUTE
 from shelfsync.alerts.ledger.tables import FREE, WAITS, alert, alert_message, alert_mute, alert_sending
@@ -38,6 +38,8 @@ class Sending:
 
 
 _MESSAGE = alert_message.c
+UNSENT_S = 600.0
+"""So long after a message was due, the process that is to send it counts as hung, or as not there."""
 
 
 def owe(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -189,22 +191,19 @@ def refused(
         connection.execute(alert_sending.delete().where(alert_sending.c.route == sending.route))
 
 
-def stuck(connection: Connection, seconds: float) -> bool:
-    """Whether the opening of an alert has been due for so long, and no person has muted it: whoever is to send it does not.
+def stuck(connection: Connection, seconds: float) -> set[str]:
+    """The routes of which the opening of an alert has been due for so long, and no person has muted it: whoever is to send it does not.
 
     An end may wait by right: an incident is over with the last of its alerts.
     """
-    late = sa.select(_MESSAGE.message_id).where(
-        WAITS, _MESSAGE.act == "opened", _MESSAGE.due_at < after(-seconds), ~MUTED
-    )
-    found = late.join(alert, alert.c.alert_id == _MESSAGE.alert_id).exists()
-    return bool(connection.execute(sa.select(found)).scalar_one())
+    late = (WAITS, _MESSAGE.act == "opened", _MESSAGE.due_at < after(-seconds), ~MUTED)
+    routes = sa.select(_MESSAGE.route).join(alert, alert.c.alert_id == _MESSAGE.alert_id).where(*late).distinct()
+    return set(connection.execute(routes).scalars())
 
 
 def failures(connection: Connection) -> dict[str, tuple[int, str]]:
-    """Route -> (tries of its longest waiting message, the last error), where a message waits that the route has refused and no person has muted."""
-    statement = sa.select(
-        _MESSAGE.route, sa.func.max(_MESSAGE.tries).label("tries"), sa.func.max(_MESSAGE.error).label("error")
-    )
+    """Route -> (tries of its longest waiting message, the error of the newest try), where a message waits that the route has refused and no person has muted."""
+    errors = sa.func.array_agg(aggregate_order_by(_MESSAGE.error, _MESSAGE.due_at.desc()), type_=ARRAY(sa.Text))
+    statement = sa.select(_MESSAGE.route, sa.func.max(_MESSAGE.tries).label("tries"), errors[1].label("error"))
     rows = connection.execute(statement.where(WAITS, _MESSAGE.tries > 0, ~MUTED).group_by(_MESSAGE.route))
     return {row.route: (row.tries, row.error or "") for row in rows}

@@ -86,6 +86,14 @@ def _send_all(
             for name, (tries, error) in outbox.failures(connection).items()
             if tries >= AWAY_AFTER
         }
+        held = {name for name, one in routes.items() if channel.connection_of(one.address.get_secret_value())}
+        away |= {
+            (
+                ROUTE_AWAY,
+                name,
+            ): f"the route {name} got nothing for ten minutes: only the DAG alerts_watch can send to it, and has not"
+            for name in outbox.stuck(connection, outbox.UNSENT_S) & held
+        }
         unusable = {
             (ROUTE_AWAY, name): f"the route {name} is wrong: {error.problem} (`shelfsync check` has the remedy)"
             for name, error in wrong.items()

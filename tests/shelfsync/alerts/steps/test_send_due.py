@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from alert_sending import found, pass_time
 from shelfsync.alerts.channel import REPEAT
@@ -22,6 +23,7 @@ from shelfsync.alerts.message_retry import KEPT_TRIES
 from shelfsync.alerts.steps import lists, send_due
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.store import engine as store_engine
+from shelfsync.store.metadata import instant
 
 
 @pytest.fixture
@@ -462,3 +464,31 @@ def test_a_route_that_may_hang_is_tried_after_the_others(make_world, chat):
     chat.refuses = False
     pass_time(context, 1)
     assert list(found(context, one="one: late")["sent"]) == ["second", "first"]
+
+
+def test_a_route_that_airflow_alone_can_send_to_is_away_if_it_does_not(make_world, chat):
+    routes = [{"name": "ops", "address": chat.address}, {"name": "pager", "address": "connection:pager"}]
+    context = make_world(alerts={"routes": routes}).app.context
+    assert found(context, one="one: late")["sent"] == {"ops": 1}
+    assert [row["kind"] for row in lists.listed(context)] == ["store_late"]
+    pass_time(context, 11)
+    found(context, one="one: late")
+    found(context, one="one: late")
+    assert {row["kind"] for row in lists.listed(context)} == {"store_late", "route_away"}
+    assert "the route pager got nothing for ten minutes" in chat.taken[-1]["message"]
+
+
+def test_the_error_of_a_route_is_that_of_its_newest_try(context):
+    with context.engine.begin() as connection:
+        alerts.keep(connection, ("store_late",), {("store_late", name): f"{name}: late" for name in ("one", "two")})
+        now = connection.execute(sa.select(instant())).scalar_one()
+        for number, row in enumerate(alerts.open_alerts(connection)):
+            due = {"act": "opened", "revision": 0, "route": "ops", "due_at": now + dt.timedelta(minutes=number)}
+            outbox.owe(connection, [{"alert_id": row["alert_id"], **due}])
+        for error, which in (("timed out", "min"), ("401 Unauthorized", "max")):
+            numbered = f"(SELECT {which}(message_id) FROM ledger.alert_message)"
+            connection.execute(
+                sa.text(f"UPDATE ledger.alert_message SET tries = 1, error = :error WHERE message_id = {numbered}"),
+                {"error": error},
+            )
+        assert outbox.failures(connection) == {"ops": (1, "401 Unauthorized")}
