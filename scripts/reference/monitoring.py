@@ -31,7 +31,7 @@ def _metric(name: str) -> str:
 
 def rules() -> str:
     """A rule each kind, and one that fires for each chain of which no watch looks or no metric comes, and if none ever came."""
-    looked = _metric("alerts.looked_at")  # an instant: it grows old also where a writer has died and its last value stays
+    looked = _metric("alerts.looked_at")  # an instant grows old also where a writer has died and its last value stays
     last = f"max by (chain) (max_over_time({looked}[{GONE}]))"
     silent = {
         "alert": "ShelfsyncWatchSilent",
