@@ -47,10 +47,8 @@ def send_due(context: Context) -> dict[str, Any]:
     """
     wrong = _wrong_routes(context)
     routes = {one.name: one for one in context.settings.alerts.routes if one.name not in wrong}
-    with (
-        context.engine.begin() as connection
-    ):  # also while another process is at it, or hangs: the heartbeat looks at what waits
-        _owe(connection, context, routes.values())
+    with context.engine.begin() as connection:
+        _owe(connection, context, routes.values())  # also while another sends, or hangs: the heartbeat sees what waits
     with alone(context.engine, kind=LOCK) as is_alone:
         result = _send_all(context, routes, wrong) if is_alone else {"sent": {}, "refused": {}}
     for error in wrong.values():
@@ -91,7 +89,7 @@ def _send_all(
             (
                 ROUTE_AWAY,
                 name,
-            ): f"the route {name} got nothing for ten minutes: only the DAG alerts_watch can send to it, and has not"
+            ): f"the route {name} got nothing for ten minutes: alerts_watch alone sends to it, and has not"
             for name in outbox.stuck(connection, outbox.UNSENT_S) & held
         }
         unusable = {
