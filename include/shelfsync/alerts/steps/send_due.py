@@ -85,13 +85,9 @@ def _send_all(
             if tries >= AWAY_AFTER
         }
         held = {name for name, one in routes.items() if channel.connection_of(one.address.get_secret_value())}
-        away |= {
-            (
-                ROUTE_AWAY,
-                name,
-            ): f"the route {name} got nothing for ten minutes: alerts_watch alone sends to it, and has not"
-            for name in outbox.stuck(connection, outbox.UNSENT_S) & held
-        }
+        for name in outbox.stuck(connection, outbox.UNSENT_S) & held:
+            line = f"the route {name} got nothing for ten minutes: alerts_watch alone can send to it, and has not"
+            away[ROUTE_AWAY, name] = line
         unusable = {
             (ROUTE_AWAY, name): f"the route {name} is wrong: {error.problem} (`shelfsync check` has the remedy)"
             for name, error in wrong.items()
