@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import Depends, HTTPException, Request
 from starlette.status import HTTP_400_BAD_REQUEST
 
-FORM_BYTES_MAX = 8_192
+FORM_BYTES_MAX = 16_384
 
 
 async def read_form(request: Request) -> dict[str, str]:

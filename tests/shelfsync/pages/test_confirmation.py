@@ -34,3 +34,8 @@ def test_it_asks_once_and_again_when_something_else_would_be_approved(approve):
     changed = approve("b", shown="a")
     assert changed.status_code == 409
     assert "2 prices move" in changed.text
+
+
+def test_a_reason_keeps_its_invisible_characters(approve):
+    asked = approve("a", reason="prix v\u00e9rifi\u00e9\u00a0: d'accord \u2764\ufe0f").text
+    assert 'name="reason" value="prix v\u00e9rifi\u00e9\u00a0: d&#39;accord \u2764\ufe0f"' in asked

@@ -212,3 +212,16 @@ def test_a_page_has_some_of_many_promotions_and_leads_to_the_others(world, brows
     ]
     for name in ("state", "vendor", "campaign", "sku"):
         assert page.get("/promotions", params={name: "x" * 5_000}).status_code == 400
+
+
+def test_a_promotion_of_all_stores_says_so_and_asks_for_the_store_of_a_product(shop, browse):
+    with shop.world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql(MANY)
+        connection.exec_driver_sql("UPDATE ledger.promotion SET vendors = '{*}' WHERE promotion_id = 1")
+        connection.exec_driver_sql(
+            "INSERT INTO warehouse.promotion_sku (promotion_id, sku, subtype, value, known) VALUES (1, 'a', 'FINAL_PRICE', 1, true)"
+        )
+    text = browse(shop.world.app).get("/promotions/1").text
+    assert "All stores." in text
+    assert 'href="/shelfsync/pages/search/stores?sku=a"' in text
+    assert "vendor=%2A" not in text

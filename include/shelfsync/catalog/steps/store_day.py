@@ -123,7 +123,8 @@ def _job(row: dict[str, Any]) -> Happening:
 def _hold(row: dict[str, Any]) -> Happening:
     text = f"rule {rule_name(row['rule'])} holds changes: {row['state']}"
     if row["decided_at"] is not None:
-        text += f" by {row['decided_by']} at {display.minute(row['decided_at'])}"
+        by = f" by {row['decided_by']}" if row["decided_by"] else ""  # a newer reading supersedes it without a person
+        text += f"{by} at {display.minute(row['decided_at'])}"
     return Happening(row["at"], "hold", text, "note", ((row["rows"], "held rows", "hold", row["hold_id"]),))
 
 

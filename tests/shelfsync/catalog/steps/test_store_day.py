@@ -52,3 +52,10 @@ def test_a_day_with_very_many_events_has_the_last_ones(store, monkeypatch):
 def test_an_unknown_store_is_no_empty_day(world):
     with pytest.raises(DataError, match="shelfsync knows no store 'nowhere'"):
         store_day(world.app.context, "nowhere")
+
+
+def test_a_hold_that_a_newer_reading_superseded_names_no_person():
+    at = dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC)
+    row = {"at": at, "rule": "price_change", "state": "superseded", "rows": 1, "hold_id": 1, "decided_at": at}
+    assert "None" not in module._hold(row | {"decided_by": None}).text
+    assert " by ada at " in module._hold(row | {"decided_by": "ada"}).text
