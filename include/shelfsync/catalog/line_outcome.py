@@ -53,7 +53,8 @@ def _distinct(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array, pa
 def _outcomes(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array]:
     """The outcome and the reason of each pair of texts."""
     word = pc.utf8_lower(pc.utf8_trim_whitespace(state))
-    errors = _storable(pc.utf8_trim_whitespace(errors))
+    one_line = pc.replace_substring_regex(errors, r"[\t\r\n]+", " ")  # a page asks for the rows of a reason by its text
+    errors = _storable(pc.utf8_trim_whitespace(one_line))
     well = pc.is_in(pc.utf8_lower(errors), value_set=_WELL)
     success, failure = pc.is_in(word, value_set=_SUCCESS), pc.is_in(word, value_set=_FAILURE)
     rejected = pc.or_(failure, pc.and_(success, pc.invert(well)))

@@ -58,8 +58,8 @@ def test_a_packed_log_may_come_in_several_members():
     assert len(lines(gzip.compress(NEWER + b"A,ok,\n") + gzip.compress(b"B,ok,\n"))) == 2
 
 
-def test_quotes_commas_and_line_breaks_inside_a_text_are_text():
-    assert lines(NEWER + b'"A,1",failed,"a ""b"",\r\nc"\n') == [("A,1", "rejected", 'a "b",\r\nc')]
+def test_quotes_and_commas_inside_a_text_are_text_and_a_reason_is_one_line():
+    assert lines(NEWER + b'"A,1",failed,"a ""b"",\r\nc"\n') == [("A,1", "rejected", 'a "b", c')]
 
 
 def test_an_unescaped_inch_mark_costs_no_other_line():
